@@ -23,7 +23,7 @@ from engine.games import GAMES
 from engine.translation import N_
 
 IS_UNTOLD = sa.text("finished IS NOT NULL AND (told IS NULL OR told <> finished)")
-"""Of competitions: whether nobody was told yet that it is over."""
+"""Whether nobody was told yet that a competition is over."""
 LONGEST_TITLE = 120
 """Characters of a competition's title."""
 FIRST_GUESS_SECONDS = 10.0
@@ -85,9 +85,9 @@ USUAL_LIMITS = CompetitionLimits()
 
 
 NOT_PUBLIC = sa.text("visibility <> 'public'")
-"""Of a competition, that not everybody finds it; spelt out, or no index of just these is used."""
+"""Whether not everybody finds a competition; spelt out, or no index of just these is used."""
 IS_ANONYMOUS = sa.text("anonymous")
-"""Of a competition, that bots play in it under other names; spelt out for the same reason."""
+"""Whether bots play in a competition under other names; spelt out for the same reason."""
 
 
 class Competition(Base):
@@ -138,7 +138,7 @@ class Competition(Base):
     """The one whose members it is for, as it is made of bots that are known there alone; None of
     what is public."""
     join_code: Mapped[str | None] = mapped_column(sa.String(20), index=True, unique=True)
-    """By which one becomes a member; None if none can be made use of."""
+    """The code by which one becomes a member; None if none can be made use of."""
     anonymous: Mapped[bool] = mapped_column(default=False)
     """Whether bots enter it by masks, whose names tell nobody whose they are."""
     game: Mapped[str] = mapped_column(sa.String(40), index=True)
@@ -172,7 +172,7 @@ class Competition(Base):
     """What is added to that: whoever comes late must not have the workers to itself until it has
     caught up, nor whoever's matches fail."""
     neighbours: Mapped[int] = mapped_column(default=0)
-    """Of a ladder's rated results: sides next to each other in the order of finish, two by two."""
+    """Sides next to each other in the order of finish of a ladder's rated results, two by two."""
     ties: Mapped[int] = mapped_column(default=0)
     """How many of those two shared a rank: what a draw probability is the guess of."""
     last_game: Mapped[datetime | None]
@@ -193,7 +193,7 @@ class Competition(Base):
     """The share of the workers that it has before all other competitions, from 0 to 1; None for
     no more than by its weight."""
     placed_games: Mapped[int | None]
-    """Of how many games the final places of its entrants were made, since it is over; None before
+    """How many games the final places of its entrants were made of, since it is over; None before
     they were (`arena.competitions.final_tables`)."""
 
     book: Mapped[OpeningBook | None] = relationship()
@@ -211,14 +211,14 @@ class Competition(Base):
 
     @classmethod
     def is_organised(cls) -> sa.ColumnElement[bool]:
-        """Of competitions: whether they are of a kind that is organised."""
+        """Whether competitions are of a kind that is organised, in SQL."""
         kinds = sa.inspect(Competition).self_and_descendants
         names = [kind.polymorphic_identity for kind in kinds if kind.class_.organised]
         return Competition.kind.in_(names)
 
     @classmethod
     def named(cls, name: str) -> sa.ColumnElement[bool]:
-        """Of competitions: whether one is called so, or was."""
+        """Whether a competition is called so, or was, in SQL."""
         former = FormerName.of("competition", name)
         return sa.or_(Competition.name == name, Competition.id == former)
 

@@ -41,7 +41,7 @@ BARRED_AWAY = f"{BARRED}, where it did not play"
 IS_UNCONVERGED = sa.text(
     "state = 'active' AND games - games_before < 200 AND (games - games_before < 20 OR sigma > 1)"
 )
-"""Of entrants: whether more games would teach something of one that can be paired, as
+"""Whether more games would teach something of one that can be paired, as
 `arena.formats.roster.Rival.is_converged` has it; spelt out, or no index of just these is used."""
 
 
@@ -89,7 +89,7 @@ class Entrant(Base):
     number: Mapped[int] = mapped_column(default=0)
     """The place in the seeding, from 1; in a strength test 1 is the candidate. 0 on a ladder."""
     last_round: Mapped[int | None]
-    """Of one that was withdrawn from a tournament: in the rounds after it, it counts as gone."""
+    """The round after which one that was withdrawn from a tournament counts as gone."""
     last_paired: Mapped[int | None]
     """The last round that had begun then: the pairing of that one stands."""
     entered: Mapped[datetime]
@@ -120,7 +120,7 @@ class Entrant(Base):
     best_rank_at: Mapped[datetime | None]
     """When it was first seen to have it."""
     final_place: Mapped[int | None]
-    """In a competition that is over; None where it has no place (see
+    """The place in a competition that is over; None where it has none (see
     `arena.competitions.final_tables`)."""
     final_points: Mapped[float | None]
     """Its points in the standings of a tournament that is over, those of byes included."""

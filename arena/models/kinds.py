@@ -82,8 +82,8 @@ class Tournament(Competition):
     winner: Mapped[str | None] = mapped_column(sa.Text)
     """Who came first, as ``greedy v2``; None before it is over, and where nobody did."""
     sign_up: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON(none_as_null=True))
-    """By what bots sign up for it (`arena.competitions.sign_ups.Conditions`); None if its field was
-    named when it was made."""
+    """The conditions by which bots sign up for it (`arena.competitions.sign_ups.Conditions`); None if
+    its field was named when it was made."""
     ladder_id: Mapped[int | None] = mapped_column(
         ForeignKey("competition.id"), use_existing_column=True
     )
@@ -250,7 +250,7 @@ class BotTuning(Comparison):
     settings: Mapped[dict[str, Any]] = mapped_column(nullable=True, use_existing_column=True)
     """What is tuned, and how (`arena.competitions.tunings`)."""
     max_games: Mapped[int] = mapped_column(nullable=True, use_existing_column=True)
-    """By how many games, in whole batches."""
+    """How many games it has at most, in whole batches."""
     progress: Mapped[dict[str, Any]] = mapped_column("course", nullable=True)
     """How far it came by whole batches: a fold over their matches."""
     reason: Mapped[str] = mapped_column(Words, nullable=True, use_existing_column=True)

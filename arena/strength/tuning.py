@@ -196,7 +196,7 @@ class Tuning:
     wins: int = 0
     draws: int = 0
     losses: int = 0
-    """Games that the side lost which was moved by the flips, as it won and drew those before."""
+    """Games of the side whose values the flips had moved."""
     faults: Faults = field(default_factory=dict)
     digest: str = ""
     """SHA-256 over the matches in their order."""

@@ -211,8 +211,8 @@ def _suspensions(session: Session, bot: Bot, count: int) -> Iterator[Event]:
         FormerName.competition_id.in_(its.with_only_columns(Competition.id))
     )
     # The log has the name of then.
-    now = session.scalars(its.with_only_columns(sa.func.lower(Competition.name)))
-    seen = {"", *now, *session.scalars(former)}
+    current = session.scalars(its.with_only_columns(sa.func.lower(Competition.name)))
+    seen = {"", *current, *session.scalars(former)}
     for entry in session.scalars(query):
         if suspended_on(entry.detail).lower() not in seen:
             continue
