@@ -82,8 +82,8 @@ class Tournament(Competition):
     winner: Mapped[str | None] = mapped_column(sa.Text)
     """Who came first, as ``greedy v2``; None before it is over, and where nobody did."""
     sign_up: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON(none_as_null=True))
-    """The conditions by which bots sign up for it (`arena.competitions.sign_ups.Conditions`); None if
-    its field was named when it was made."""
+    """The conditions by which bots sign up for it (`arena.competitions.sign_ups.Conditions`); None
+    if its field was named when it was made."""
     ladder_id: Mapped[int | None] = mapped_column(
         ForeignKey("competition.id"), use_existing_column=True
     )
