@@ -47,6 +47,11 @@ def either(names: Sequence[str]) -> str:
     return gettext("%(most)s or %(last)s", most=", ".join(most), last=last) if most else last
 
 
+def capitalized(words: str) -> str:
+    """Words as they begin a sentence; all letters but the first stay as they are."""
+    return f"{words[:1].upper()}{words[1:]}"
+
+
 def time_span(seconds: float) -> str:
     """A length of time as people say it: ``40 s``, ``12 min``, ``3 h 20 min``, ``5 days``."""
     if seconds < 60:

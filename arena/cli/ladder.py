@@ -27,6 +27,7 @@ from arena.competitions.round_tables import MOST_ROUNDS, round_table
 from arena.ground.config import Settings
 from arena.models import Ladder
 from arena.web.api.round_shapes import CSV, LadderRoundsShape, csv_lines
+from engine.plurals import capitalized
 from engine.translation import N_, gettext
 
 
@@ -39,7 +40,7 @@ def _ladder_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """An option for everything that can be chosen about a ladder."""
     for key, setting in reversed(list(SETTINGS.items())):
         # Words that begin with a value keep its small letter, in which alone it is understood.
-        words = setting.words if setting.choices else setting.words[0].upper() + setting.words[1:]
+        words = setting.words if setting.choices else capitalized(setting.words)
         default = f"; by default {setting.default}" if setting.default else ""
         command = click.option(f"--{key}", key, help=f"{words}{default}.")(command)
     return command

@@ -11,6 +11,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from arena.ground.bot_names import Named
 from arena.models.base import NUMBERED_ONCE, Base, Words
 from arena.models.naming import FormerName
 from arena.models.people import Team, TeamMember, User, lower_name
@@ -208,6 +209,11 @@ class BotVersion(Base):
     def label(self) -> str:
         """The bot's name with the version's number: ``greedy v2``."""
         return f"{self.bot.name} v{self.number}"
+
+    @property
+    def written(self) -> str:
+        """How forms, addresses and commands name it: ``greedy:2``."""
+        return str(Named(self.bot.name, self.number))
 
     @property
     def real(self) -> BotVersion:

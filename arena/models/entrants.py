@@ -11,6 +11,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from arena.ground.bot_names import Named
 from arena.models.base import NUMBERED_ONCE, Base, Words
 from arena.models.bots import BotVersion
 from arena.models.competitions import Competition
@@ -147,6 +148,11 @@ class Entrant(Base):
     def label(self) -> str:
         """Its version's, with its options, and with what it is granted of its own."""
         return player_label(self, self.options)
+
+    @property
+    def written(self) -> str:
+        """How forms, addresses and commands name it: ``greedy:2:depth=8``."""
+        return str(Named(self.version.bot.name, self.version.number, self.options))
 
     @hybrid_property
     def is_barred(self) -> bool:

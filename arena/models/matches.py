@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from arena.ground.bot_names import Named
 from arena.models.base import NUMBERED_ONCE, Base, Words
 from arena.models.bots import BotVersion
 from arena.models.competitions import Competition
@@ -164,6 +165,12 @@ class Place(Base):
     def label(self) -> str:
         """Its version's, with its options, and with what it is granted of its own."""
         return player_label(self.entrant, self.options)
+
+    @property
+    def written(self) -> str:
+        """How forms and commands name who plays: ``greedy:2:depth=8``."""
+        version = self.entrant.version
+        return str(Named(version.bot.name, version.number, self.options))
 
 
 class Check(Leasable, Base):

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from arena.ground.catalogues import translation
 from arena.models import Notification, Topic, User
 from arena.people.outbox import add_mail
+from engine.plurals import capitalized
 from engine.translation import ENGLISH, N_, gettext, speaking
 
 PAGE = "/account/safety"
@@ -60,4 +61,4 @@ def tell(
                 "If that was not you: end every session and change your password on the page "
                 "Sign-in and safety, or ask whoever runs this arena."
             )
-            add_mail(session, address, f"{said[0].upper()}{said[1:]}", f"{said}.\n\n{rest}\n", now)
+            add_mail(session, address, capitalized(said), f"{said}.\n\n{rest}\n", now)

@@ -19,7 +19,7 @@ from arena.schedule.needs import Needs, met_by, needs_of, needs_of_job, unfit
 from engine import jobs
 from engine.game import Variant
 from engine.games import GAMES
-from engine.plurals import listed
+from engine.plurals import capitalized, listed
 from engine.shelf import Missing, UnknownGameError
 from engine.translation import N_, gettext, ngettext, translated
 
@@ -98,7 +98,7 @@ def why_nobody_can(session: Session, needs: Needs, settings: Settings, now: date
     try:
         rules = str(GAMES.edition(game))
     except UnknownGameError as error:
-        return f"{str(error)[:1].upper()}{str(error)[1:]}."
+        return f"{capitalized(str(error))}."
     if reason := taken_off(session).get(game):
         return gettext(
             "Matches of %(game)s wait until the arena is started again: %(reason)s.",

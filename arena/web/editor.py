@@ -26,6 +26,7 @@ from arena.bots import entries
 from arena.bots.bot_deeds import EnterBot
 from arena.bots.intake import FirstFiles, TakenIn
 from arena.bots.submissions import tried_lately
+from arena.ground.bot_names import Named
 from arena.ground.refusals import Refusal
 from arena.models import Bot, BotVersion, Check, Entrant, JobStatus, Ladder, Match, Place, Scope
 from arena.schedule.requests import RequestUnratedMatch, asked_lately
@@ -187,7 +188,9 @@ def _play(draft: Draft, number: int) -> Response:
     if check is not None and check.passed:
         browser.pop(PLAYS, None)
         key = request.form.get("form", "")[:64]
-        done = do(RequestUnratedMatch(ladder.name, (f"{draft.name}:{number}", *rivals), key=key))
+        done = do(
+            RequestUnratedMatch(ladder.name, (str(Named(draft.name, number)), *rivals), key=key)
+        )
         flash(sentence(done.said))
         return redirect(_address(draft, number, _anchor="game"))
     # Not in the address: whoever follows a link has asked for nothing.

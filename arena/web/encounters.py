@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, joinedload
 
 from arena.formats.score import Score
+from arena.ground.bot_names import Named
 from arena.models import (
     Bot,
     BotVersion,
@@ -45,7 +46,7 @@ class Side:
     @property
     def name(self) -> str:
         """The name as addresses and commands have it: ``greedy``, or ``greedy:2``."""
-        return self.bot.name if self.number is None else f"{self.bot.name}:{self.number}"
+        return str(Named(self.bot.name, self.number))
 
     def entrants(self) -> sa.Select[int]:
         """The ids of its entrants in all competitions."""

@@ -201,7 +201,7 @@ def create() -> Any:
         ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
         known = session.scalars(presets.listed().order_by(TestPreset.name)).all()
     form["candidate"].choices = form["baseline"].choices = [
-        SelectChoice(f"{version.bot.name}:{version.number}", version.label) for version in usable
+        SelectChoice(version.written, version.label) for version in usable
     ]
     form["ladder"].choices = [SelectChoice(ladder.name, ladder.title) for ladder in ladders]
     form["preset"].choices = [

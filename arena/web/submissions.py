@@ -213,13 +213,13 @@ def shown(session: Session, number: int) -> dict[str, Any]:
         entrant = told["entrant"]
         if entrant is not None and entrant.state is EntrantState.ACTIVE and not entrant.games:
             _, told["idle"] = queries.happening(session, found.ladder, settings(), now)
-    told["waits"] = why_it_waits(session, found)
+    told["waits"] = why_check_waits(session, found)
     if found.status is JobStatus.OPEN and not told["waits"]:
         told["queue"] = waits.of_check(session, found)
     return told | {"workers": queries.living_workers(session, now)}
 
 
-def why_it_waits(session: Session, check: Check) -> str:
+def why_check_waits(session: Session, check: Check) -> str:
     """Why no worker is given a check that waits, in words; empty if the next one is."""
     seconds, owner = settings().build_seconds_an_hour, check.version.bot.owner
     if check.status is not JobStatus.OPEN:

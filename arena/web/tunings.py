@@ -134,7 +134,7 @@ def create() -> Any:
         ladders = session.scalars(sa.select(Ladder).order_by(Ladder.id)).all()
     found = {one: names for one, names in tunable.items() if names}
     form["bot"].choices = [
-        SelectChoice(f"{version.bot.name}:{version.number}", f"{version.label}: {', '.join(names)}")
+        SelectChoice(version.written, f"{version.label}: {', '.join(names)}")
         for version, names in found.items()
     ]
     if not is_installed():

@@ -16,7 +16,7 @@ from arena.ratings.trueskill import Rating
 from engine.clock import TimeControl
 from engine.game import Seat, Termination, Variant
 from engine.places import mean_place, ordinal_said, results_head
-from engine.plurals import counted, decimal, either, grouped, listed
+from engine.plurals import capitalized, counted, decimal, either, grouped, listed
 from engine.protocol import visible
 from engine.record import Fault, GameRecord
 from engine.scene import Paint
@@ -30,7 +30,7 @@ def sentence(said: Exception | str) -> str:
     end = "" if words.endswith("?") else "."
     if "." in words.partition(" ")[0].rstrip(".:,;"):
         return f"{words.rstrip('.')}{end}"
-    return f"{words[:1].upper()}{words[1:].rstrip('.')}{end}"
+    return f"{capitalized(words).rstrip('.')}{end}"
 
 
 ENDINGS: Mapping[Termination, str] = {
@@ -279,6 +279,7 @@ def coin(name: str) -> str:
 FILTERS = {
     "ago": ago,
     "by_side": by_side,
+    "capitalized": capitalized,
     "checked": checked,
     "coin": coin,
     "counted": counted,

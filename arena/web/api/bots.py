@@ -12,6 +12,7 @@ from sqlalchemy.orm import joinedload, selectinload
 from arena.bots import directory
 from arena.bots.directory import Narrowing
 from arena.bots.submissions import is_only_refused
+from arena.ground.bot_names import Named
 from arena.models import Bot, BotVersion
 from arena.web import bots, queries, submissions
 from arena.web.api.bot_shapes import (
@@ -91,7 +92,7 @@ def get_bot_on_ladder(name: str, ladder: str, query: LadderView) -> BotOnLadder:
         wanted = [one for one in versions if query.version in (None, one.version.number)]
         shown = shown_first(wanted)
         if shown is None:
-            what = bot.name if query.version is None else f"{bot.name}:{query.version}"
+            what = str(Named(bot.name, query.version))
             abort(
                 404, gettext("The bot %(bot)s is on no ladder %(ladder)s.", bot=what, ladder=ladder)
             )

@@ -149,7 +149,7 @@ def _told(session: Session, checks: Sequence[Check]) -> list[CheckShape]:
             one,
             fate=fates[one.id].word if one.id in fates else None,
             test=fates[one.id].test if one.id in fates else None,
-            waits=submissions.why_it_waits(session, one),
+            waits=submissions.why_check_waits(session, one),
         )
         for one in checks
     ]
