@@ -371,14 +371,14 @@ def why_not_each(session: Session, tournament: Tournament, bots: Sequence[Bot]) 
     return {bot: found if isinstance(found, str) else "" for bot, found in its.items()}
 
 
-Wish = tuple[Bot, BotVersion | None]
-"""A bot that is to play, and the version that was chosen for that."""
-
-
 def fitting_versions(
-    session: Session, tournament: Tournament, wanted: Sequence[Wish]
+    session: Session, tournament: Tournament, wanted: Sequence[tuple[Bot, BotVersion | None]]
 ) -> dict[int, BotVersion | str]:
-    """The version of each bot that would play now, or why none can, by the bots' ids."""
+    """The version of each bot that would play now, or why none can, by the bots' ids.
+
+    Args:
+        wanted: bots that are to play, each with the version that was chosen for that, if one was.
+    """
     conditions, ladder_id = conditions_of(tournament), tournament.ladder_id
     # What it has shown is the bot's behind its mask.
     behind = {

@@ -12,7 +12,7 @@ from arena.competitions.tournament_matches import SetMatch, matches_of, voided_f
 from arena.formats.catalogue import FORMATS
 from arena.formats.fixtures import Fixture, Result
 from arena.formats.format import Format
-from arena.formats.settings import Frame, Settings
+from arena.formats.settings import FormatSettings, Frame
 from arena.formats.walkovers import earned, last_round, still_set, walkovers
 from arena.ground.refusals import Refusal
 from arena.models import Entrant, EntrantState, JobStatus, Tournament
@@ -126,7 +126,7 @@ def new_frame(variant: Variant, size: int, seed: int) -> Frame:
     return Frame(size, entrants, race, derive(seed, "format"))
 
 
-def demand_not_too_long(name: str, frame: Frame, settings: Settings) -> None:
+def demand_not_too_long(name: str, frame: Frame, settings: FormatSettings) -> None:
     """Refuses a tournament of too many matches.
 
     Raises:

@@ -20,9 +20,9 @@ from itertools import combinations
 from random import Random
 from typing import ClassVar, Self
 
-from arena.formats.fixtures import Entrant, Fixture, check_field
+from arena.formats.fixtures import EntrantNumber, Fixture, check_field
 from arena.formats.format import AtOnce
-from arena.formats.settings import FormatSetting, Frame, Settings
+from arena.formats.settings import FormatSetting, FormatSettings, Frame
 from engine.seeds import derive
 from engine.translation import N_
 
@@ -66,10 +66,10 @@ class Balanced(AtOnce):
     seed: int = 0
 
     @classmethod
-    def build(cls, frame: Frame, settings: Settings) -> Self:
+    def build(cls, frame: Frame, settings: FormatSettings) -> Self:
         return cls(frame.seats, settings["rounds"], frame.seed)
 
-    def schedule(self, entrants: Sequence[Entrant]) -> list[Fixture]:
+    def schedule(self, entrants: Sequence[EntrantNumber]) -> list[Fixture]:
         check_field(entrants, least=self.seats)
         return [
             Fixture(number, tuple(entrants[place] for place in table))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-Entrant = int
+EntrantNumber = int
 """The number by which whoever runs the tournament knows an entrant."""
 
 
@@ -15,7 +15,7 @@ class Fixture:
 
     round: int
     """Numbered from 1."""
-    entrants: tuple[Entrant, ...]
+    entrants: tuple[EntrantNumber, ...]
     """Who meets, in the order of their seats in the first game."""
     leg: int = 1
     """Which of the fixtures of the same entrants in the same round it is."""
@@ -56,7 +56,7 @@ class Result:
         )
 
 
-def check_field(entrants: Sequence[Entrant], *, least: int) -> None:
+def check_field(entrants: Sequence[EntrantNumber], *, least: int) -> None:
     """Refuses a field that is too small or names somebody twice.
 
     Raises:
@@ -75,14 +75,17 @@ def unplayed(fixtures: Sequence[Fixture], results: Collection[Result]) -> list[F
 
 
 def sitting_out(
-    entrants: Sequence[Entrant], fixtures: Sequence[Fixture], *, points: tuple[float, ...] = ()
+    entrants: Sequence[EntrantNumber],
+    fixtures: Sequence[Fixture],
+    *,
+    points: tuple[float, ...] = (),
 ) -> list[Result]:
     """A bye for everybody who is missing from a round that has fixtures, round by round.
 
     Args:
         points: of each game that the bye stands for.
     """
-    busy: dict[int, set[Entrant]] = {}
+    busy: dict[int, set[EntrantNumber]] = {}
     for fixture in sorted(fixtures, key=lambda fixture: fixture.round):
         busy.setdefault(fixture.round, set()).update(fixture.entrants)
     return [

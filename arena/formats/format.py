@@ -20,8 +20,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Self
 
-from arena.formats.fixtures import Entrant, Fixture, Result, check_field, sitting_out, unplayed
-from arena.formats.settings import FormatSetting, Frame, Settings
+from arena.formats.fixtures import (
+    EntrantNumber,
+    Fixture,
+    Result,
+    check_field,
+    sitting_out,
+    unplayed,
+)
+from arena.formats.settings import FormatSetting, FormatSettings, Frame
 from engine.translation import N_, gettext, translated
 
 
@@ -36,10 +43,10 @@ class Tie:
     part: int = 0
     """Which part of the bracket it is in, where that has several, drawn one below the other; from
     0."""
-    sides: tuple[Entrant | None, Entrant | None] = (None, None)
+    sides: tuple[EntrantNumber | None, EntrantNumber | None] = (None, None)
     """The better seed first once both are known; None is nobody, or not known yet."""
-    winner: Entrant | None = None
-    loser: Entrant | None = None
+    winner: EntrantNumber | None = None
+    loser: EntrantNumber | None = None
     decided: bool = False
     """Whether nothing is left to play; a tie of nobody has no winner."""
     score: tuple[float, float] = (0.0, 0.0)
@@ -71,7 +78,7 @@ class SharedPlace:
 
     place: int | None
     """None while it is open."""
-    entrants: tuple[Entrant, ...]
+    entrants: tuple[EntrantNumber, ...]
     """They stand in the order of their points."""
 
 
@@ -79,11 +86,11 @@ class OpenRound(NamedTuple):
     """A round that is to be set, and what it may depend on."""
 
     number: int
-    entrants: tuple[Entrant, ...]
+    entrants: tuple[EntrantNumber, ...]
     """The whole field, the strongest by seeding first."""
     past: tuple[Result, ...]
     """All results of the rounds before it."""
-    free: tuple[Entrant, ...]
+    free: tuple[EntrantNumber, ...]
     """Who has no fixture in it yet, in the order of the seeding; at first the whole field."""
 
 
@@ -121,7 +128,7 @@ class Format(ABC):
 
     @classmethod
     @abstractmethod
-    def build(cls, frame: Frame, settings: Settings) -> Self:
+    def build(cls, frame: Frame, settings: FormatSettings) -> Self:
         """The format with these settings, for a tournament; each is within its bounds.
 
         Raises:
@@ -129,7 +136,9 @@ class Format(ABC):
         """
 
     @abstractmethod
-    def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+    def fixtures(
+        self, entrants: Sequence[EntrantNumber], results: Sequence[Result]
+    ) -> list[Fixture]:
         """All that are due now and not played yet; none when the tournament is finished.
 
         Args:
@@ -141,7 +150,7 @@ class Format(ABC):
         """
 
     @abstractmethod
-    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
+    def byes(self, entrants: Sequence[EntrantNumber], results: Sequence[Result]) -> list[Result]:
         """Who sits out which of the rounds that are set, each with the points given for it.
 
         They are for standings and pages, and are not among the results that `fixtures` takes.
@@ -155,17 +164,17 @@ class Format(ABC):
         """How many fixtures a field of so many has at least."""
         return self.planned(size) or 0
 
-    def strays(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+    def strays(self, entrants: Sequence[EntrantNumber], results: Sequence[Result]) -> list[Fixture]:
         """Fixtures that were set, and have no place any more since a result before has changed."""
         return []
 
     def ranking(
-        self, entrants: Sequence[Entrant], results: Sequence[Result]
+        self, entrants: Sequence[EntrantNumber], results: Sequence[Result]
     ) -> list[SharedPlace] | None:
         """Everybody in order, the best first; None where points and tie-breaks say it."""
         return None
 
-    def ties(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Tie]:
+    def ties(self, entrants: Sequence[EntrantNumber], results: Sequence[Result]) -> list[Tie]:
         """The whole bracket as far as it is known; none where there is none to be drawn."""
         return []
 
@@ -176,17 +185,19 @@ class AtOnce(Format):
     __slots__ = ()
 
     @abstractmethod
-    def schedule(self, entrants: Sequence[Entrant]) -> list[Fixture]:
+    def schedule(self, entrants: Sequence[EntrantNumber]) -> list[Fixture]:
         """All fixtures of a field.
 
         Raises:
             ValueError: the field is too small for the format, or names an entrant twice.
         """
 
-    def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+    def fixtures(
+        self, entrants: Sequence[EntrantNumber], results: Sequence[Result]
+    ) -> list[Fixture]:
         return unplayed(self.schedule(entrants), results)
 
-    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
+    def byes(self, entrants: Sequence[EntrantNumber], results: Sequence[Result]) -> list[Result]:
         return sitting_out(entrants, self.schedule(entrants))
 
     def planned(self, size: int) -> int | None:
@@ -209,14 +220,14 @@ class InTurn(Format):
     games: int = 1
     """How many games a fixture has."""
     seed: int = 0
-    withdrawn: Mapping[Entrant, int] = field(default_factory=dict, hash=False)
+    withdrawn: Mapping[EntrantNumber, int] = field(default_factory=dict, hash=False)
     """The last round that each of those who play no more was paired for: after it they should meet
     nobody, or each other, and sit out first (see `walkovers.earned`)."""
     seats: int = 2
     """How many entrants a fixture has."""
 
     @classmethod
-    def build(cls, frame: Frame, settings: Settings) -> Self:
+    def build(cls, frame: Frame, settings: FormatSettings) -> Self:
         """As `Format` says; the only setting is how many rounds."""
         return cls(settings["rounds"], frame.games, frame.seed, frame.withdrawn, frame.seats)
 
@@ -228,10 +239,12 @@ class InTurn(Format):
         """How many fixtures a round of a field has: as many as there are bots for."""
         return size // self.seats
 
-    def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+    def fixtures(
+        self, entrants: Sequence[EntrantNumber], results: Sequence[Result]
+    ) -> list[Fixture]:
         return unplayed(self._set(entrants, results), results)
 
-    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
+    def byes(self, entrants: Sequence[EntrantNumber], results: Sequence[Result]) -> list[Result]:
         """As `Format` says; a bye is worth as much as winning all games of a fixture."""
         fixtures = self._set(entrants, results)
         last = max(fixture.round for fixture in fixtures)
@@ -244,7 +257,7 @@ class InTurn(Format):
     def planned(self, size: int) -> int | None:
         return self.rounds * self.tables(size)
 
-    def _set(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+    def _set(self, entrants: Sequence[EntrantNumber], results: Sequence[Result]) -> list[Fixture]:
         """The fixtures of all rounds up to the first that is not complete."""
         check_field(entrants, least=self.seats)
         tables = self.tables(len(entrants))

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import ClassVar, Self
 
-from arena.formats.fixtures import Entrant, Fixture, Result, check_field
+from arena.formats.fixtures import EntrantNumber, Fixture, Result, check_field
 from arena.formats.format import Format, SharedPlace, Tie
-from arena.formats.settings import FormatSetting, Frame, Settings
+from arena.formats.settings import FormatSetting, FormatSettings, Frame
 from engine.translation import N_, gettext
 
 SECOND_FINAL = N_("second final")
@@ -110,7 +110,7 @@ class Knockout(Format):
             )
 
     @classmethod
-    def build(cls, frame: Frame, settings: Settings) -> Self:
+    def build(cls, frame: Frame, settings: FormatSettings) -> Self:
         return cls(
             settings["legs"],
             frame.games,
@@ -119,7 +119,9 @@ class Knockout(Format):
             bool(settings["third_place"]),
         )
 
-    def fixtures(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+    def fixtures(
+        self, entrants: Sequence[EntrantNumber], results: Sequence[Result]
+    ) -> list[Fixture]:
         """As `Format` says: of each tie the legs that are certain to be played."""
         played = {result.fixture for result in results if result.games}
         due = []
@@ -135,7 +137,7 @@ class Knockout(Format):
             due += fresh[: self._certain(tie)]
         return due
 
-    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
+    def byes(self, entrants: Sequence[EntrantNumber], results: Sequence[Result]) -> list[Result]:
         """As `Format` says; they give no points."""
         return [
             Result(Fixture(tie.round, (tie.winner,)))
@@ -152,16 +154,16 @@ class Knockout(Format):
         ties = 2 * size - 2 if self.double else size - 1 + self.third_place
         return ties * (self.legs // 2 + 1)
 
-    def ties(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Tie]:
+    def ties(self, entrants: Sequence[EntrantNumber], results: Sequence[Result]) -> list[Tie]:
         """As `Format` says; a tie stands below those that it depends on."""
         return self._ties(entrants, results)
 
     def _ties(
-        self, entrants: Sequence[Entrant], results: Sequence[Result], *, guessed: bool = False
+        self, entrants: Sequence[EntrantNumber], results: Sequence[Result], *, guessed: bool = False
     ) -> list[Tie]:
         """The bracket; if ``guessed``, to its end, the better seed going on where it is open."""
         check_field(entrants, least=2)
-        legs: dict[tuple[int, frozenset[Entrant]], list[Result]] = {}
+        legs: dict[tuple[int, frozenset[EntrantNumber]], list[Result]] = {}
         for result in results:
             if result.games:
                 fixture = result.fixture
@@ -181,7 +183,7 @@ class Knockout(Format):
             ties.append(tie)
         return ties
 
-    def strays(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Fixture]:
+    def strays(self, entrants: Sequence[EntrantNumber], results: Sequence[Result]) -> list[Fixture]:
         """As `Format` says.
 
         That is so when a tie before theirs was played again and somebody else went on, and of
@@ -196,7 +198,9 @@ class Knockout(Format):
             if _is_stray(result.fixture, rounds[result.fixture.round], self.legs)
         ]
 
-    def places(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> dict[Entrant, int]:
+    def places(
+        self, entrants: Sequence[EntrantNumber], results: Sequence[Result]
+    ) -> dict[EntrantNumber, int]:
         """The places of those who have played their last tie, the best first.
 
         Who went out at the same stage share a place. How many go out at a stage follows from
@@ -214,7 +218,7 @@ class Knockout(Format):
         return dict(sorted(places.items(), key=lambda item: item[1]))
 
     def ranking(
-        self, entrants: Sequence[Entrant], results: Sequence[Result]
+        self, entrants: Sequence[EntrantNumber], results: Sequence[Result]
     ) -> list[SharedPlace] | None:
         """As `Format` says.
 
@@ -225,7 +229,7 @@ class Knockout(Format):
         taken = set(places.values())
         left = next(place for place in range(1, len(entrants) + 2) if place not in taken)
         lost = Counter(tie.loser for tie in self.ties(entrants, results))
-        levels: dict[tuple[int, int], list[Entrant]] = {}
+        levels: dict[tuple[int, int], list[EntrantNumber]] = {}
         for one in entrants:
             levels.setdefault((places.get(one, left), lost[one]), []).append(one)
         return [
@@ -282,14 +286,14 @@ def _is_stray(fixture: Fixture, ties: Sequence[Tie], legs: int) -> bool:
     return len(known) == len(ties) or any(pair & sides for sides in known)
 
 
-def _filled(slot: Slot, before: Sequence[Tie], entrants: Sequence[Entrant]) -> Tie:
+def _filled(slot: Slot, before: Sequence[Tie], entrants: Sequence[EntrantNumber]) -> Tie:
     """A tie with its sides as far as they are known, and decided if one is nobody."""
     tie = slot.tie
     if tie.stage == SECOND_FINAL:
         final = before[-1]
         if final.decided and final.winner not in {one.loser for one in before}:
             return replace(tie, decided=True)
-    sides: list[Entrant | None] = []
+    sides: list[EntrantNumber | None] = []
     known = True
     for source in slot.sources:
         if source.take is Take.SEED:

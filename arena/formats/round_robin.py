@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from arena.formats.fixtures import Entrant, Fixture, Result, check_field, sitting_out
+from arena.formats.fixtures import EntrantNumber, Fixture, Result, check_field, sitting_out
 from arena.formats.format import AtOnce
-from arena.formats.settings import FormatSetting, Frame, Settings
+from arena.formats.settings import FormatSetting, FormatSettings, Frame
 from engine.translation import N_
 
 
@@ -35,10 +35,10 @@ class RoundRobin(AtOnce):
     """1 is a single round robin, 2 a double one, and so on."""
 
     @classmethod
-    def build(cls, _: Frame, settings: Settings) -> Self:
+    def build(cls, _: Frame, settings: FormatSettings) -> Self:
         return cls(settings["cycles"])
 
-    def schedule(self, entrants: Sequence[Entrant]) -> list[Fixture]:
+    def schedule(self, entrants: Sequence[EntrantNumber]) -> list[Fixture]:
         check_field(entrants, least=2)
         table = berger_table(len(entrants))
         return [
@@ -104,17 +104,17 @@ class GauntletFormat(AtOnce):
     """How often each meets each."""
 
     @classmethod
-    def build(cls, _: Frame, settings: Settings) -> Self:
+    def build(cls, _: Frame, settings: FormatSettings) -> Self:
         return cls(settings["candidates"], settings["cycles"])
 
-    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
+    def byes(self, entrants: Sequence[EntrantNumber], results: Sequence[Result]) -> list[Result]:
         """As `Format` says: candidates that wait, where they outnumber the field, for no points.
 
         The field waits most of the time, and that is no bye.
         """
         return sitting_out(entrants[: self.candidates], self.schedule(entrants))
 
-    def schedule(self, entrants: Sequence[Entrant]) -> list[Fixture]:
+    def schedule(self, entrants: Sequence[EntrantNumber]) -> list[Fixture]:
         check_field(entrants, least=self.candidates + 1)
         candidates, field = entrants[: self.candidates], entrants[self.candidates :]
         # Each candidate walks along the field, one step behind the next, so nobody is met by

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-Settings = Mapping[str, int]
+FormatSettings = Mapping[str, int]
 """A format's settings, complete; a yes is 1 and a no 0."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-from arena.formats.fixtures import Entrant, Result
+from arena.formats.fixtures import EntrantNumber, Result
 from arena.formats.score import Score
 from arena.ratings.bradley_terry import Strength, fit
 from arena.ratings.result import GameResult
@@ -34,7 +34,7 @@ class Row:
     """An entrant's line in the standings."""
 
     place: int
-    entrant: Entrant
+    entrant: EntrantNumber
     points: float
     """Points from games and byes."""
     games: int
@@ -68,11 +68,11 @@ class Table:
 
     def __init__(
         self,
-        entrants: Sequence[Entrant],
+        entrants: Sequence[EntrantNumber],
         results: Iterable[Result],
         *,
         seed: int = 0,
-        games: Iterable[GameResult[Entrant]] | None = None,
+        games: Iterable[GameResult[EntrantNumber]] | None = None,
         given: Iterable[Result] = (),
     ) -> None:
         self.entrants = list(entrants)
@@ -107,7 +107,9 @@ class Table:
             for result in those:
                 for entrant in result.fixture.entrants:
                     count[entrant] += len(result.games)
-        counts: dict[tuple[Entrant, Entrant], list[int]] = defaultdict(lambda: [0, 0, 0])
+        counts: dict[tuple[EntrantNumber, EntrantNumber], list[int]] = defaultdict(
+            lambda: [0, 0, 0]
+        )
         self.played = list(game_results(self.results) if games is None else games)
         """The games with their sides, from which strengths are estimated."""
         for game in self.played:
@@ -120,7 +122,7 @@ class Table:
         """The scores by the entrant and its opponent; who never met has none, and allies do not
         meet."""
 
-    def points_before(self, entrant: Entrant, round_: int) -> float:
+    def points_before(self, entrant: EntrantNumber, round_: int) -> float:
         """The points that an entrant had when a round began."""
         return sum(
             points
@@ -130,15 +132,15 @@ class Table:
             if one == entrant
         )
 
-    def shares(self) -> dict[Entrant, float]:
+    def shares(self) -> dict[EntrantNumber, float]:
         """Points a game, of all that were decided; 0 for who has none."""
         return {one: share(points, self.decided(one)) for one, points in self.points.items()}
 
-    def decided(self, entrant: Entrant) -> int:
+    def decided(self, entrant: EntrantNumber) -> int:
         """An entrant's games, played or not."""
         return self.games[entrant] + self.unplayed[entrant]
 
-    def points_as_opponent(self) -> dict[Entrant, float]:
+    def points_as_opponent(self) -> dict[EntrantNumber, float]:
         """Points with byes counted as drawn: an opponent is none the better for having had one.
 
         So did FIDE's handbook of 2020, C.02 13.15.2.
@@ -160,14 +162,14 @@ class Table:
         return before + games - bye.points[0] + games * later / 2
 
 
-Levels = Sequence[Sequence[Entrant]]
+Levels = Sequence[Sequence[EntrantNumber]]
 """The field in groups of those who are level so far."""
 
-TieBreak = Callable[[Table, Levels], Mapping[Entrant, float]]
+TieBreak = Callable[[Table, Levels], Mapping[EntrantNumber, float]]
 """A value for everybody, of which in a group the higher comes first."""
 
 
-def buchholz(table: Table, _: Levels) -> dict[Entrant, float]:
+def buchholz(table: Table, _: Levels) -> dict[EntrantNumber, float]:
     """The sum of the opponents' points, once for each fixture: FIDE's handbook, C.07 article 8."""
     worth = table.points_as_opponent()
     sums = dict.fromkeys(table.entrants, 0.0)
@@ -179,7 +181,7 @@ def buchholz(table: Table, _: Levels) -> dict[Entrant, float]:
     return sums
 
 
-def sonneborn_berger(table: Table, _: Levels) -> dict[Entrant, float]:
+def sonneborn_berger(table: Table, _: Levels) -> dict[EntrantNumber, float]:
     """The opponent's points for each game won, and half of them for each drawn one.
 
     FIDE's handbook, C.07 article 9; byes are games against the virtual opponent.
@@ -197,7 +199,7 @@ def sonneborn_berger(table: Table, _: Levels) -> dict[Entrant, float]:
     return sums
 
 
-def head_to_head(table: Table, levels: Levels) -> dict[Entrant, float]:
+def head_to_head(table: Table, levels: Levels) -> dict[EntrantNumber, float]:
     """Points of the games in a group, if everybody in it has met everybody else.
 
     Otherwise the group stays level: FIDE's handbook, C.07 article 6. Where some have met oftener
@@ -215,7 +217,7 @@ def head_to_head(table: Table, levels: Levels) -> dict[Entrant, float]:
     return values
 
 
-def wins(table: Table, _: Levels) -> dict[Entrant, float]:
+def wins(table: Table, _: Levels) -> dict[EntrantNumber, float]:
     """Games won, against all or with more seats against each opponent; byes are none."""
     sums = dict.fromkeys(table.entrants, 0.0)
     for (one, _opponent), cell in table.cells.items():
@@ -223,7 +225,7 @@ def wins(table: Table, _: Levels) -> dict[Entrant, float]:
     return sums
 
 
-def lot(table: Table, _: Levels) -> dict[Entrant, float]:
+def lot(table: Table, _: Levels) -> dict[EntrantNumber, float]:
     """Drawn from the seed for each entrant, whoever else is level."""
     return {one: derive(table.seed, "lot", one) / 2**48 for one in table.entrants}
 
@@ -262,9 +264,9 @@ def standings(
     """
     rules = [*(TIE_BREAKS[name] for name in tie_breaks), lot]
     first = table.shares() if by_share else table.points
-    keys: dict[Entrant, tuple[float, ...]] = {one: (first[one],) for one in table.entrants}
+    keys: dict[EntrantNumber, tuple[float, ...]] = {one: (first[one],) for one in table.entrants}
     for rule in rules:
-        levels: dict[tuple[float, ...], list[Entrant]] = defaultdict(list)
+        levels: dict[tuple[float, ...], list[EntrantNumber]] = defaultdict(list)
         for entrant, key in keys.items():
             levels[key].append(entrant)
         values = rule(table, list(levels.values()))
@@ -288,7 +290,7 @@ def standings(
     ]
 
 
-def crosstable(table: Table, order: Sequence[Entrant]) -> list[list[Score | None]]:
+def crosstable(table: Table, order: Sequence[EntrantNumber]) -> list[list[Score | None]]:
     """The games of each entrant against each other, both in the given order.
 
     None where two have not met, and on the diagonal.
@@ -296,7 +298,7 @@ def crosstable(table: Table, order: Sequence[Entrant]) -> list[list[Score | None
     return [[table.cells.get((one, other)) for other in order] for one in order]
 
 
-def game_results(results: Iterable[Result]) -> list[GameResult[Entrant]]:
+def game_results(results: Iterable[Result]) -> list[GameResult[EntrantNumber]]:
     """The games as ratings take them, everybody for itself."""
     return [
         GameResult(fixture.entrants, tuple(range(len(game))), ranks_of(game))

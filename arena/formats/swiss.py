@@ -20,7 +20,7 @@ from functools import lru_cache
 from math import ceil, log2
 from typing import ClassVar
 
-from arena.formats.fixtures import Entrant, Fixture, Result
+from arena.formats.fixtures import EntrantNumber, Fixture, Result
 from arena.formats.format import InTurn, OpenRound
 from arena.formats.settings import FormatSetting
 from engine.seeds import derive
@@ -101,18 +101,18 @@ class _Standing:
 
     def __init__(
         self,
-        entrants: Sequence[Entrant],
+        entrants: Sequence[EntrantNumber],
         past: Sequence[Result],
         swiss: Swiss,
-        withdrawn: Collection[Entrant],
+        withdrawn: Collection[EntrantNumber],
     ) -> None:
         self.points = dict.fromkeys(entrants, 0.0)
         self.games = games = swiss.games
         self.withdrawn = frozenset(withdrawn)
-        self.seats: dict[Entrant, list[int]] = {entrant: [] for entrant in entrants}
+        self.seats: dict[EntrantNumber, list[int]] = {entrant: [] for entrant in entrants}
         """Round by round, 1 for the first seat and -1 for the second."""
-        self._met: Counter[frozenset[Entrant]] = Counter()
-        self._unmet: Counter[Entrant] = Counter()
+        self._met: Counter[frozenset[EntrantNumber]] = Counter()
+        self._unmet: Counter[EntrantNumber] = Counter()
         """How often each was paired with who had left."""
         for result in sorted(past, key=lambda result: result.fixture.round):
             (a, b), round_ = result.fixture.entrants, result.fixture.round
@@ -131,18 +131,18 @@ class _Standing:
             # Below everybody, so that they meet each other, or whoever would else sit out.
             self.points[entrant] = self.byes[entrant] = -1
 
-    def met(self, one: Entrant, other: Entrant) -> int:
+    def met(self, one: EntrantNumber, other: EntrantNumber) -> int:
         """How often two have met; of who has left, how often the other has met nobody."""
         if self.withdrawn.isdisjoint((one, other)):
             return self._met[frozenset((one, other))]
         there = {one, other} - self.withdrawn
         return sum(self._unmet[entrant] + self.byes[entrant] for entrant in there)
 
-    def ranked(self, entrants: Sequence[Entrant]) -> list[Entrant]:
+    def ranked(self, entrants: Sequence[EntrantNumber]) -> list[EntrantNumber]:
         """The entrants by points, and those of equal points as they are seeded."""
         return sorted(entrants, key=lambda entrant: -self.points[entrant])
 
-    def claim(self, entrant: Entrant) -> int:
+    def claim(self, entrant: EntrantNumber) -> int:
         """How strongly it is due in the first seat, or below 0 in the second; 3 is absolute.
 
         The degrees are those of FIDE's Dutch system, C.04.3 A.6.
@@ -162,7 +162,7 @@ Pair = tuple[int, int]
 """Places in a ranking, the better first."""
 
 
-def _pairs(past: _Standing, ranking: Sequence[Entrant]) -> list[Pair]:
+def _pairs(past: _Standing, ranking: Sequence[EntrantNumber]) -> list[Pair]:
     """Pairs of all, or of all but the one who sits out."""
     places = list(range(len(ranking)))
     if len(places) % 2 == 0:
@@ -178,7 +178,7 @@ def _pairs(past: _Standing, ranking: Sequence[Entrant]) -> list[Pair]:
 
 
 def _matching(
-    past: _Standing, ranking: Sequence[Entrant], places: Sequence[int]
+    past: _Standing, ranking: Sequence[EntrantNumber], places: Sequence[int]
 ) -> list[Pair] | None:
     """The cheapest pairs of those who have not met, or None if somebody would be left over.
 
@@ -193,14 +193,18 @@ def _matching(
     return found
 
 
-def _rematches(past: _Standing, ranking: Sequence[Entrant], places: Sequence[int]) -> list[Pair]:
+def _rematches(
+    past: _Standing, ranking: Sequence[EntrantNumber], places: Sequence[int]
+) -> list[Pair]:
     """The pairs with the fewest rematches."""
     found = _cheapest(_costs(past, ranking, places), len(places))
     assert found is not None, "an even number can be paired if anybody may meet anybody"
     return found
 
 
-def _costs(past: _Standing, ranking: Sequence[Entrant], places: Sequence[int]) -> dict[Pair, int]:
+def _costs(
+    past: _Standing, ranking: Sequence[EntrantNumber], places: Sequence[int]
+) -> dict[Pair, int]:
     """What it costs to let two meet."""
     points = [past.points[entrant] / past.games for entrant in ranking]
     claims = [past.claim(entrant) for entrant in ranking]

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from arena.formats.fixtures import Entrant, Fixture, Result
+from arena.formats.fixtures import EntrantNumber, Fixture, Result
 from arena.formats.format import Format
 
 
 def walkovers(
     form: Format,
-    entrants: Sequence[Entrant],
+    entrants: Sequence[EntrantNumber],
     results: Sequence[Result],
-    withdrawn: Mapping[Entrant, int],
+    withdrawn: Mapping[EntrantNumber, int],
     *,
     games: int,
     playing: Collection[Fixture] = (),
@@ -53,7 +53,7 @@ def walkovers(
     return found
 
 
-def _walkover(fixture: Fixture, last: Mapping[Entrant, int], games: int) -> Result:
+def _walkover(fixture: Fixture, last: Mapping[EntrantNumber, int], games: int) -> Result:
     there = [one for one in fixture.entrants if last.get(one, fixture.round) >= fixture.round]
     if len(there) == len(fixture.entrants):  # all had been in for it, and it is due again
         there = [one for one in there if one not in last]
@@ -62,7 +62,7 @@ def _walkover(fixture: Fixture, last: Mapping[Entrant, int], games: int) -> Resu
 
 
 def last_round(
-    entrant: Entrant,
+    entrant: EntrantNumber,
     due: Sequence[Fixture],
     past: Sequence[Result],
     playing: Collection[Fixture] = (),
@@ -88,7 +88,7 @@ def last_round(
     return max(behind - ahead | {min(ahead, default=1) - 1})
 
 
-def earned(byes: Sequence[Result], withdrawn: Mapping[Entrant, int]) -> list[Result]:
+def earned(byes: Sequence[Result], withdrawn: Mapping[EntrantNumber, int]) -> list[Result]:
     """The byes, without points for whoever sits out since it was withdrawn.
 
     Args:
@@ -129,7 +129,7 @@ def as_byes(walkovers: Sequence[Result]) -> list[Result]:
     ]
 
 
-def as_forfeits(walkovers: Sequence[Result], withdrawn: Collection[Entrant]) -> list[Result]:
+def as_forfeits(walkovers: Sequence[Result], withdrawn: Collection[EntrantNumber]) -> list[Result]:
     """Walkovers where more than two meet: lost by who left, and for the others they never were.
 
     They were to meet each other, too, and have not beaten one another.
@@ -142,6 +142,6 @@ def as_forfeits(walkovers: Sequence[Result], withdrawn: Collection[Entrant]) -> 
     ]
 
 
-def _alone(walkover: Result, entrant: Entrant, share: float) -> Result:
+def _alone(walkover: Result, entrant: EntrantNumber, share: float) -> Result:
     fixture = replace(walkover.fixture, entrants=(entrant,))
     return Result(fixture, ((share,),) * len(walkover.games))

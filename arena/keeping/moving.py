@@ -56,7 +56,7 @@ CHUNK = 1 << 18
 
 log = logging.getLogger("arena.keeping")
 
-Done = Callable[[int], object]
+Advance = Callable[[int], object]
 """Is told of so many games more."""
 
 
@@ -145,7 +145,7 @@ class Mover:
         self,
         database: Database,
         store: ColdStore,
-        done: Done = lambda _: None,
+        done: Advance = lambda _: None,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
         self._database, self._store = database, store

@@ -43,8 +43,8 @@ from engine.record import RecordError
 from engine.reporting import SIGNS, Sign
 
 T = TypeVar("T")
-Report = TypeVar(
-    "Report",
+R = TypeVar(
+    "R",
     reporting.MatchReport,
     reporting.CheckReport,
     reporting.MoveReport,
@@ -356,8 +356,8 @@ class Tasks:
     def _record(
         self,
         data: dict[str, Any],
-        read: Callable[[dict[str, Any]], Report],
-        keep: Callable[[Session, Report, datetime], Fate],
+        read: Callable[[dict[str, Any]], R],
+        keep: Callable[[Session, R, datetime], Fate],
     ) -> None:
         try:
             report = read(data)
@@ -421,7 +421,7 @@ class Tasks:
         if fate in CHANGING:
             self._writer.fill()
 
-    def _say(self, report: Report, fate: Fate) -> None:
+    def _say(self, report: R, fate: Fate) -> None:
         """Tells what became of a report."""
         self._count(fate)
         lease, worker = report.lease, report.worker
@@ -436,9 +436,7 @@ class Tasks:
         self._writer.counted[fate.partition(",")[0]] += 1
 
 
-def _keep_known(
-    session: Session, report: Report, keep: Callable[[Session, Report, datetime], Fate]
-) -> Fate:
+def _keep_known(session: Session, report: R, keep: Callable[[Session, R, datetime], Fate]) -> Fate:
     """Keeps a report of a worker that gave a sign of life at least once.
 
     Raises:

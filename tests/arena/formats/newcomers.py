@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from arena.formats.catalogue import FORMATS
-from arena.formats.fixtures import Entrant, Fixture, Result
+from arena.formats.fixtures import EntrantNumber, Fixture, Result
 from arena.formats.format import Format, InTurn, OpenRound, SharedPlace, Tie
-from arena.formats.settings import FormatSetting, Frame, Settings
+from arena.formats.settings import FormatSetting, FormatSettings, Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Hill(InTurn):
     remark = "Who has won the last match is first, and who was beaten earlier stands lower."
 
     @classmethod
-    def build(cls, frame: Frame, _: Settings) -> Self:
+    def build(cls, frame: Frame, _: FormatSettings) -> Self:
         return cls(frame.size - 1, frame.games, frame.seed, frame.withdrawn)
 
     def tables(self, _: int) -> int:
@@ -73,10 +73,12 @@ class Hill(InTurn):
         king = self._king(entrants, past)
         return [Fixture(number, (entrants[-1 - number], king))] if king in free else []
 
-    def byes(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Result]:
+    def byes(self, entrants: Sequence[EntrantNumber], results: Sequence[Result]) -> list[Result]:
         return []
 
-    def ranking(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[SharedPlace]:
+    def ranking(
+        self, entrants: Sequence[EntrantNumber], results: Sequence[Result]
+    ) -> list[SharedPlace]:
         played = [one for one in results if one.games]
         king, over = self._king(entrants, played), len(played) == self.rounds
         left = {one: result.fixture.round for result in played for one in result.fixture.entrants}
@@ -85,7 +87,7 @@ class Hill(InTurn):
         ranks = [SharedPlace(1 if over else None, (one,)) for one in there]
         return ranks + [SharedPlace(len(entrants) + 1 - left[one], (one,)) for one in fallen]
 
-    def ties(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Tie]:
+    def ties(self, entrants: Sequence[EntrantNumber], results: Sequence[Result]) -> list[Tie]:
         """As `Format` says: a row of them."""
         played = {one.fixture.round: one for one in results if one.games}
         found = []
@@ -110,7 +112,7 @@ class Hill(InTurn):
             found.append(tie)
         return found
 
-    def _king(self, entrants: Sequence[Entrant], past: Sequence[Result]) -> Entrant:
+    def _king(self, entrants: Sequence[EntrantNumber], past: Sequence[Result]) -> EntrantNumber:
         king = self.ties(entrants, past)[len(past) - 1].winner if past else entrants[-1]
         assert king is not None
         return king

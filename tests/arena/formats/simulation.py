@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from arena.formats.fixtures import Entrant, Fixture, Result
+from arena.formats.fixtures import EntrantNumber, Fixture, Result
 from arena.formats.format import Format
 from arena.formats.settings import Frame
 from arena.formats.walkovers import last_round, still_set, walkovers
@@ -33,7 +33,7 @@ def play(fixture: Fixture, random: Random, *, games: int = 1, draws: float = DRA
 
 def play_out(
     tournament: Format,
-    entrants: Sequence[Entrant],
+    entrants: Sequence[EntrantNumber],
     *,
     seed: int,
     games: int = 1,
@@ -64,9 +64,9 @@ class RandomTournament:
     """The last made first."""
     made: list[Fixture] = field(default_factory=list)
     """All that was ever begun, void or not, in its order."""
-    gone: dict[Entrant, int] = field(default_factory=dict)
+    gone: dict[EntrantNumber, int] = field(default_factory=dict)
     """The last round that each of those who left was in for."""
-    paired: dict[Entrant, int] = field(default_factory=dict)
+    paired: dict[EntrantNumber, int] = field(default_factory=dict)
     """The last round that had begun then."""
 
     def __post_init__(self) -> None:
@@ -120,7 +120,7 @@ class RandomTournament:
             self._void(self.random.choice(self.results).fixture)
             self._void_strays()
 
-    def leave(self, entrant: Entrant) -> None:
+    def leave(self, entrant: EntrantNumber) -> None:
         """Somebody is withdrawn, as `arena.competitions.tournament_fields` has it."""
         begun = max((one.round for one in self.made), default=0)
         byes = [bye for bye in self.form.byes(self.field, self.past) if bye.fixture.round <= begun]

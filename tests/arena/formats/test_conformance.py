@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 from arena.formats.catalogue import FORMATS, settings_for
-from arena.formats.fixtures import Entrant, Fixture, Result
+from arena.formats.fixtures import EntrantNumber, Fixture, Result
 from arena.formats.format import Format
 from arena.formats.settings import Frame
 from arena.formats.standings import TIE_BREAKS, Table, standings
@@ -56,13 +56,15 @@ def cases(name: str, size: int) -> Iterator[tuple[Frame, dict[str, int]]]:
                 yield frame, settings
 
 
-def built(name: str, size: int) -> Iterator[tuple[Format, Frame, list[Entrant]]]:
+def built(name: str, size: int) -> Iterator[tuple[Format, Frame, list[EntrantNumber]]]:
     """The same, made, with a field."""
     for frame, settings in cases(name, size):
         yield FORMATS[name].build(frame, settings), frame, list(range(101, 101 + size))
 
 
-def ranked(form: Format, field: Sequence[Entrant], results: Sequence[Result]) -> dict[Entrant, int]:
+def ranked(
+    form: Format, field: Sequence[EntrantNumber], results: Sequence[Result]
+) -> dict[EntrantNumber, int]:
     """The places that are known."""
     ranking = form.ranking(field, results)
     if ranking is None:
@@ -181,7 +183,7 @@ def test_it_goes_on_wherever_it_was_interrupted(name: str, size: int) -> None:
         form, again = (FORMATS[name].build(frame, settings) for _ in range(2))
         field, random = list(range(1, size + 1)), Random(size)
         results: list[Result] = []
-        places: dict[Entrant, int] = {}
+        places: dict[EntrantNumber, int] = {}
         due = form.fixtures(field, results)
         while due:
             some = random.sample(due, 1 + len(due) // 4)
@@ -289,7 +291,9 @@ def test_what_is_played_anew_upsets_nobody(name: str, size: int) -> None:
             if leaving and tournament.made and tournament.random.random() < 0.05:
                 tournament.leave(leaving.pop())
         demand_complete(tournament)
-        met: defaultdict[tuple[int, Entrant], set[frozenset[Entrant]]] = defaultdict(set)
+        met: defaultdict[tuple[int, EntrantNumber], set[frozenset[EntrantNumber]]] = defaultdict(
+            set
+        )
         for fixture in tournament.made:
             for entrant in fixture.entrants:
                 met[fixture.round, entrant].add(frozenset(fixture.entrants))
