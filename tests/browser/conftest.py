@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 from waitress.server import create_server
 
@@ -107,6 +108,20 @@ def _launch(playwright: Playwright, program: str) -> Browser:
     )
 
 
+@contextmanager
+def serving(app: Flask) -> Iterator[str]:
+    """The address at which a thread serves a site."""
+    server = create_server(app, host="127.0.0.1", port=0, threads=4, ident=None)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.effective_port}"
+    finally:
+        # By the thread itself, which may be waiting for what is closed.
+        server.trigger.pull_trigger(server.close)
+        thread.join()
+
+
 @pytest.fixture(scope="session")
 def served(
     chromium: Browser, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -118,12 +133,7 @@ def served(
         site = Site(database, None, numbers)  # type: ignore[arg-type]
         door = opened(site, folder)
         ending.callback(door.app.extensions["arena.database"].close)
-        server = create_server(door.app, host="127.0.0.1", port=0, threads=4, ident=None)
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        ending.callback(thread.join, 5)
-        ending.callback(server.close)
-        yield Watched(chromium, f"http://127.0.0.1:{server.effective_port}", door, site)
+        yield Watched(chromium, ending.enter_context(serving(door.app)), door, site)
 
 
 @pytest.fixture

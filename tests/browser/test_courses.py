@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,13 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import Browser, expect
-from waitress.server import create_server
 
 from arena.courses import reading
 from arena.web.app import create_app
 from tests.arena.courses.classroom import COPIED, COPY, HOUR, Classroom, program, student
 from tests.arena.web.signing_in import person
-from tests.browser.conftest import Watched
+from tests.browser.conftest import Watched, serving
 from tests.browser.test_every_page import objections_to
 from tests.conftest import copied
 
@@ -38,13 +36,8 @@ def course(chromium: Browser, sqlite_like: Path, tmp_path: Path) -> Iterator[Wat
             person(database, name)
         app = create_app(classroom.settings)
         ending.callback(app.extensions["arena.database"].close)
-        server = create_server(app, host="127.0.0.1", port=0, threads=4, ident=None)
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        ending.callback(thread.join, 5)
-        ending.callback(server.close)
         door = SimpleNamespace(numbers={}, owner="olga")
-        address = f"http://127.0.0.1:{server.effective_port}"
+        address = ending.enter_context(serving(app))
         watched = Watched(chromium, address, door, SimpleNamespace(database=database))
         yield watched
         assert watched.complaints == []
