@@ -22,7 +22,8 @@ from arena.competitions.strength_plans import (
     MOST_GAMES,
     MOST_WEIGHT,
 )
-from arena.competitions.tunings import MOST_BATCH, TuningPlan, standing_of
+from arena.competitions.tuning_standings import standing_of
+from arena.competitions.tunings import MOST_BATCH, TuningPlan
 from arena.deeds import By, Deed, Done, asked
 from arena.ground.bot_names import LONGEST_PLAYER
 from arena.ground.locks import lock

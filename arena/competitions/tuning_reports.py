@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from arena.competitions.players import NamedPlayer
-from arena.competitions.tunings import standing_of
+from arena.competitions.tuning_standings import standing_of
 from arena.ground.numbered_pages import Page, page_of
 from arena.models import (
     WAITS,

@@ -20,8 +20,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
-from itertools import groupby, islice
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -37,7 +37,14 @@ from arena.competitions.kind import Conclusion, Moment
 from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.players import NamedPlayer, told
 from arena.competitions.strength_plans import MOST_GAMES, MOST_WEIGHT, StrengthPlan
-from arena.competitions.strength_tallies import stored_games
+from arena.competitions.tuning_standings import (
+    folded,
+    number_of_batch,
+    outcomes_of,
+    progress_of,
+    settings_of,
+    standing_of,
+)
 from arena.competitions.visibility import put_within
 from arena.competitions.voids import make_void
 from arena.ground import locks
@@ -50,22 +57,19 @@ from arena.models import (
     CompetitionLimits,
     CompetitionState,
     Entrant,
-    GameSeat,
     JobStatus,
     Match,
-    PlayedGame,
     StrengthTest,
     TestVerdict,
     User,
 )
 from arena.models.competitions import LONGEST_TITLE
 from arena.strength.bayes import NotInstalledError, is_installed
-from arena.strength.outcomes import Outcome, outcome, seatings
+from arena.strength.outcomes import seatings
 from arena.strength.parameters import Parameter
 from arena.strength.sequential import StrengthError, Version
 from arena.strength.terms import StrengthTerms
 from arena.strength.tuning import (
-    FORMAT,
     MOST_TRIALS,
     MOST_TRIED,
     Method,
@@ -73,7 +77,7 @@ from arena.strength.tuning import (
     TuningSettings,
     default_batch,
 )
-from engine.bot_options import LONGEST_CHOSEN, BotOption, chosen_words
+from engine.bot_options import LONGEST_CHOSEN, chosen_words
 from engine.clock import TimeControl
 from engine.game import Variant
 from engine.games import GAMES
@@ -241,99 +245,6 @@ def find(session: Session, number: int) -> BotTuning:
     if tuning is None:
         raise NotThere(gettext("there is no tuning %(number)s", number=number))
     return tuning
-
-
-# How far it is.
-
-
-def settings_of(tuning: BotTuning) -> TuningSettings:
-    """What is tuned, and how."""
-    kept = tuning.settings
-    parameters = tuple(
-        Parameter(BotOption.read(one["option"]), *(float(one[key]) for key in _NUMBERS))
-        for one in kept["parameters"]
-    )
-    games_a_match = len(seatings(tuning.variant))
-    matches = kept["games"] // games_a_match
-    return TuningSettings(
-        tuning.variant,
-        Version(tuning.title, ""),
-        parameters,
-        tuning.time,
-        matches,
-        tuning.seed,
-        kept["batch"],
-        # A release before knew one method.
-        method=Method(kept.get("method", Method.SPSA)),
-        extended=tuning.max_games // games_a_match - matches,
-    )
-
-
-_NUMBERS = ("start", "least", "most", "c_end", "r_end")
-
-
-def standing_of(tuning: BotTuning) -> Tuning:
-    """How far it came by whole batches."""
-    settings = settings_of(tuning)
-    data = {"tuning": FORMAT, "settings": settings.to_json(), **tuning.progress}
-    return Tuning.from_json(data, settings)
-
-
-def progress_of(now: Tuning) -> dict[str, Any]:
-    """What is kept of how far it came: all but its settings."""
-    return {key: value for key, value in now.to_json().items() if key not in ("tuning", "settings")}
-
-
-def outcomes_of(
-    session: Session, tuning: BotTuning, *which: sa.ColumnElement[bool]
-) -> Iterator[tuple[int, list[Outcome]]]:
-    """What the matches say that are fixed, batch by batch, each in the order of its places.
-
-    Args:
-        which: of which matches.
-    """
-    query = (
-        sa.select(
-            Match.round,
-            Match.leg,
-            PlayedGame.number,
-            PlayedGame.digest,
-            GameSeat.seat,
-            GameSeat.rank,
-            GameSeat.fault,
-        )
-        .join(PlayedGame, PlayedGame.match_id == Match.id)
-        .join(GameSeat, GameSeat.game_id == PlayedGame.id)
-        .where(Match.competition_id == tuning.id, Match.status == JobStatus.FIXED, *which)
-        .order_by(Match.round, Match.leg, PlayedGame.number, GameSeat.seat)
-        .execution_options(yield_per=2000)
-    )
-    for batch, rows in groupby(session.execute(query), key=lambda row: row.round):
-        yield (
-            batch,
-            [
-                outcome(tuning.variant, list(stored_games(match)))
-                for _, match in groupby(rows, key=lambda row: row.leg)
-            ],
-        )
-
-
-def _folded(session: Session, tuning: BotTuning, settings: TuningSettings) -> Tuning:
-    """How far it came by whole batches, made anew from all its games."""
-    made = Tuning.begin(settings)
-    for _, outcomes in outcomes_of(session, tuning):
-        if len(outcomes) == len(made.batch):
-            for one in outcomes:
-                made = made.add(one)
-    return made
-
-
-def _number_of_batch(now: Tuning) -> int:
-    """The number of the batch that is played, from 1."""
-    return now.matches // now.settings.batch + 1
-
-
-# What is played.
 
 
 class _Series:
@@ -541,7 +452,7 @@ class Tunings(ComparisonKind[BotTuning]):
         session, tuning, now = moment.session, competition, moment.now
         of_it = Match.competition_id == tuning.id
         stands = standing_of(tuning)
-        batch = _number_of_batch(stands)
+        batch = number_of_batch(stands)
         made = sa.select(Match.leg, Match.status).where(of_it, Match.round == batch)
         made = made.where(Match.status != JobStatus.VOID)
         status = {row.leg: row.status for row in session.execute(made)}
@@ -583,7 +494,7 @@ class Tunings(ComparisonKind[BotTuning]):
 
     def _count(self, session: Session, tuning: BotTuning, now: datetime) -> None:
         stands = standing_of(tuning)
-        its = Match.round == _number_of_batch(stands)
+        its = Match.round == number_of_batch(stands)
         session.flush()
         fixed = count_rows(
             session,
@@ -621,7 +532,7 @@ class Tunings(ComparisonKind[BotTuning]):
         end(session, competition, why, now)
 
     def why_not_void(self, competition: BotTuning, match: Match) -> str | None:
-        batch = _number_of_batch(standing_of(competition))
+        batch = number_of_batch(standing_of(competition))
         if match.round is not None and match.round < batch:
             return gettext(
                 "match %(number)s is of batch %(batch)s of %(name)s, and later ones were played "
@@ -638,10 +549,10 @@ class Tunings(ComparisonKind[BotTuning]):
         settings = settings_of(competition)
         if settings.method is Method.BAYES:
             # What trials say takes long to find, and on another machine may end in other digits.
-            spsa = progress_of(_folded(session, competition, replace(settings, method=Method.SPSA)))
+            spsa = progress_of(folded(session, competition, replace(settings, method=Method.SPSA)))
             if all(spsa[key] == competition.progress[key] for key in BY_GAMES_ALONE):
                 return []
-        now = progress_of(_folded(session, competition, settings))
+        now = progress_of(folded(session, competition, settings))
         if now == competition.progress:
             return []
         if write:

@@ -17,7 +17,8 @@ from arena.competitions.founding import RUNNING_ALLOWED
 from arena.competitions.players import NamedPlayer
 from arena.competitions.tuning_deeds import read_parameters
 from arena.competitions.tuning_reports import reports
-from arena.competitions.tunings import TuningPlan, settings_of, standing_of
+from arena.competitions.tuning_standings import settings_of, standing_of
+from arena.competitions.tunings import TuningPlan
 from arena.ground.db import Database
 from arena.ground.refusals import Refusal
 from arena.keeping.packing import unpack

@@ -30,7 +30,8 @@ from arena.competitions.strength_deeds import StopTest
 from arena.competitions.strength_exclusions import ExcludeWorker
 from arena.competitions.tournaments import TournamentPlan, create
 from arena.competitions.tuning_deeds import StopTuning, read_parameters
-from arena.competitions.tunings import TuningPlan, progress_of, standing_of
+from arena.competitions.tuning_standings import progress_of, standing_of
+from arena.competitions.tunings import TuningPlan
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.models import (

@@ -15,7 +15,7 @@ from arena.competitions.gauntlet_deeds import CreateGauntlet
 from arena.competitions.rules import CreateByRules
 from arena.competitions.strength_deeds import CreateTest
 from arena.competitions.tuning_deeds import CreateTuning
-from arena.competitions.tunings import progress_of, standing_of
+from arena.competitions.tuning_standings import progress_of, standing_of
 from arena.ground.db import Database
 from arena.models import Approval, BotTuning, Ladder, Role, User
 from arena.strength.bayes import is_installed
