@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache, partial
-from itertools import islice
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -30,6 +29,7 @@ from arena.competitions.comparisons import ComparisonKind, hold
 from arena.competitions.fields import demand_proven, enter_field
 from arena.competitions.founding import TEST, add_by_number, come_back, demand_few, fair_start
 from arena.competitions.kind import Conclusion, Moment
+from arena.competitions.opening_series import opening_series
 from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.players import NamedPlayer
 from arena.competitions.strength_plans import StrengthPlan
@@ -63,9 +63,8 @@ from arena.models.competitions import LONGEST_TITLE
 from arena.ratings.sprt import Decision
 from arena.strength.outcomes import outcome
 from arena.strength.sequential import StrengthError
-from engine.game import Variant
 from engine.games import GAMES
-from engine.openings import Opening, openings
+from engine.openings import Opening
 from engine.plurals import counted
 from engine.record import GameRecord
 from engine.translation import N_, gettext, pgettext, translated
@@ -208,38 +207,13 @@ def out_of_hours(test: StrengthTest) -> str | None:
     )
 
 
-class _Series:
-    """The openings of a test, kept as they are found."""
-
-    def __init__(self, variant: Variant, seed: int, plies: int | None = None) -> None:
-        self._variant, self._seed, self._plies = variant, seed, plies
-        self._found: list[Opening] | None = None
-
-    def opening(self, session: Session, test: StrengthTest) -> Opening | None:
-        """The opening of the test's next match; None if the board has no more."""
-        boards = 1 + len(test.boards)
-        turn, board = divmod(test.matches_made, boards)
-        if self._found is None or len(self._found) < turn:
-            self._found = _openings_so_far(session, test)[board::boards]
-            series = openings(self._variant, self._seed, plies=self._plies, known=self._found)
-            self._rest = islice(series, len(self._found), None)
-        # A transaction that failed may have asked for one that was never played.
-        if len(self._found) == turn:
-            found = next(self._rest, None)
-            if found is None:
-                return None
-            self._found.append(found)
-        return self._found[turn]
-
-
-_series = lru_cache(maxsize=100)(_Series)
-
-
 def _next_opening(session: Session, test: StrengthTest) -> Opening | None:
     """The opening of a test's next match; None if there are no more."""
     if test.book is None:
-        board = test.variants[test.matches_made % (1 + len(test.boards))]
-        return _series(board, test.seed, test.opening_plies).opening(session, test)
+        boards = test.variants
+        turn, board = divmod(test.matches_made, len(boards))
+        series = opening_series(boards[board], test.seed, test.opening_plies)
+        return series.opening(turn, lambda: _openings_so_far(session, test)[board :: len(boards)])
     if test.matches_made >= test.book.size:
         return None
     return test.book.opening(test.seed, test.matches_made)

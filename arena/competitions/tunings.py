@@ -16,11 +16,10 @@ At the end a strength test of what came out against the start begins by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache, partial
-from itertools import islice
+from functools import partial
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -34,6 +33,7 @@ from arena.competitions.comparisons import ComparisonKind, hold
 from arena.competitions.fields import demand_proven, enter_field, entrants_of
 from arena.competitions.founding import TUNING, add_by_number, come_back, demand_few, fair_start
 from arena.competitions.kind import Conclusion, Moment
+from arena.competitions.opening_series import opening_series
 from arena.competitions.pairings import Pairing, under_way
 from arena.competitions.players import NamedPlayer, told
 from arena.competitions.strength_plans import MOST_GAMES, MOST_WEIGHT, StrengthPlan
@@ -81,7 +81,7 @@ from engine.bot_options import LONGEST_CHOSEN, chosen_words
 from engine.clock import TimeControl
 from engine.game import Variant
 from engine.games import GAMES
-from engine.openings import Opening, openings
+from engine.openings import Opening
 from engine.plurals import counted
 from engine.record import GameRecord
 from engine.seeds import derive
@@ -247,27 +247,6 @@ def find(session: Session, number: int) -> BotTuning:
     return tuning
 
 
-class _Series:
-    """The openings of a tuning, kept as they are found."""
-
-    def __init__(self, variant: Variant, seed: int) -> None:
-        self._variant, self._seed = variant, seed
-        self._found: list[Opening] = []
-        self._rest: Iterator[Opening] | None = None
-
-    def opening(self, session: Session, tuning: BotTuning, number: int) -> Opening | None:
-        """The opening of a match by its number, from 0; None if the board has no more."""
-        if self._rest is None:
-            self._found = _openings_so_far(session, tuning)
-            series = openings(self._variant, self._seed, known=self._found)
-            self._rest = islice(series, len(self._found), None)
-        self._found += islice(self._rest, max(0, number + 1 - len(self._found)))
-        return self._found[number] if number < len(self._found) else None
-
-
-_series = lru_cache(maxsize=20)(_Series)
-
-
 def _openings_so_far(session: Session, tuning: BotTuning) -> list[Opening]:
     """Those of the batches that are counted, so that none is missing between them."""
     query = sa.select(Match.options, Match.opening).where(
@@ -283,7 +262,8 @@ def _openings_so_far(session: Session, tuning: BotTuning) -> list[Opening]:
 def opening_of(session: Session, tuning: BotTuning, number: int) -> Opening | None:
     """The opening of a match by its number, from 0; None if there are no more."""
     if tuning.book is None:
-        return _series(tuning.variant, tuning.seed).opening(session, tuning, number)
+        series = opening_series(tuning.variant, tuning.seed)
+        return series.opening(number, lambda: _openings_so_far(session, tuning))
     return tuning.book.opening(tuning.seed, number) if number < tuning.book.size else None
 
 

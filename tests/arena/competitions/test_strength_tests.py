@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from arena import audit
 from arena.competitions import strength_tallies, strength_tests
+from arena.competitions.opening_series import opening_series
 from arena.competitions.strength_deeds import CloneTest, StopTest
 from arena.competitions.strength_plans import plan_of
 from arena.ground.db import Database
@@ -121,7 +122,7 @@ def test_the_limit_can_be_raised(arena: StrengthSimulation) -> None:
         (noted,) = audit.entries(session, action="extend test")
         assert noted.detail == "from 40 to 70 games"
     # A recorder that was started anew knows the openings from the matches alone.
-    strength_tests._series.cache_clear()
+    opening_series.cache_clear()
     assert arena.play_out(number) is TestVerdict.UNDECIDED
     with arena.database.read() as session:
         test = arena.test(session, number)
@@ -207,15 +208,17 @@ def test_a_recorder_goes_on_where_another_left_off(arena: StrengthSimulation, ot
     number = arena.create(seed=3)
     with arena.database.begin() as session:
         test = arena.test(session, number)
-        mine = strength_tests._series(test.variant, 3)
+        mine = opening_series(test.variant, 3)
         made = new_matches(session, START)
         next(made)
-        strength_tests._series.cache_clear()
+        opening_series.cache_clear()
         for _ in range(others):
             next(made)
         session.flush()
         *_, last = islice(openings(test.variant, 3), 2 + others)
-        assert mine.opening(session, test) == last
+        played = [one.opening for one in session.scalars(sa.select(Match).order_by(Match.id))]
+        so_far = [Opening(test.variant, tuple(moves)) for moves in played]
+        assert mine.opening(1 + others, lambda: so_far) == last
 
 
 @pytest.mark.long
