@@ -27,6 +27,7 @@ from arena.competitions.seasons import begin_again, lock_what_moves
 from arena.ground.db import FAILED, At, database_time
 from arena.ground.locks import lock, locking
 from arena.ground.refusals import Refusal
+from arena.ground.texts import cut
 from arena.models import (
     Competition,
     CompetitionDate,
@@ -144,7 +145,7 @@ def _make_final(
         field,
         now,
         name=f"{ladder.name[:70]}-final",
-        title=f"{ladder.title[:110]}: final",
+        title=f"{cut(ladder.title, 110)}: final",
         format=its["format"],
         settings=its["settings"],
         seed=derive(ladder.seed, "final", date.id) % 2**48,

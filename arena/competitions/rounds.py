@@ -34,6 +34,7 @@ from arena.formats.divisions import DivisionResult, divided, moved
 from arena.ground.db import FAILED, database_time
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
+from arena.ground.texts import cut
 from arena.models import (
     BotVersion,
     Competition,
@@ -146,7 +147,7 @@ def _play(
         [*group.field, *([group.boss] if group.boss else [])],
         now,
         name=f"{ladder.name[:60]}-round-{number}" + (f"-{division}" if division else ""),
-        title=f"{ladder.title[:80]}: round {number}"
+        title=f"{cut(ladder.title, 80)}: round {number}"
         + (f", division {division}" if division else ""),
         format=its["format"],
         settings=its["settings"],

@@ -21,6 +21,7 @@ from arena.competitions.founding import fair_start, free_name
 from arena.competitions.masks import in_lots, masked
 from arena.competitions.visibility import make_part
 from arena.ground.locks import locking
+from arena.ground.texts import cut
 from arena.models import (
     Bot,
     BotVersion,
@@ -88,7 +89,7 @@ def begin_again(session: Session, past: Ladder, keep: float, at: datetime, now: 
     title = past.title
     past.series_id, past.season = past.series_id or past.id, number
     past.name = free_name(session, name, f"-season-{number}")
-    past.title = f"{title[:100]}, season {number}"
+    past.title = f"{cut(title, 100)}, season {number}"
     taken = _taken_over(past)
     session.flush()
     new = Ladder(

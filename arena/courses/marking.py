@@ -28,6 +28,7 @@ from arena.ground.bot_names import read_player
 from arena.ground.db import At, database_time
 from arena.ground.locks import lock
 from arena.ground.refusals import Refusal
+from arena.ground.texts import cut
 from arena.models import (
     BotVersion,
     Check,
@@ -269,7 +270,7 @@ def begin(session: Session, course: TaughtCourse, now: datetime, actor: audit.Ac
         ladder.variant,
         ladder.time,
         "gauntlet",
-        title=f"{ladder.title[:100]}: marking",
+        title=f"{cut(ladder.title, 100)}: marking",
         settings={"candidates": len(references), "cycles": _cycles(course)},
         openings=ladder.openings_words,
         limits=ladder.limits,
