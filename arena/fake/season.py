@@ -16,8 +16,8 @@ from arena.competitions.ladders import Ladders
 from arena.competitions.ranks import games_to_be_ranked
 from arena.fake.stock import StoredMatch
 from arena.lists.rows import (
+    GivenByBots,
     OfMatch,
-    SeatWords,
     line_row,
     listed_seats,
     opening_number,
@@ -47,7 +47,7 @@ class MatchRows:
     games: list[dict[str, Any]]
     seats: list[list[dict[str, Any]]]
     listed: list[list[dict[str, Any]]]
-    said: Sequence[SeatWords]
+    given: Sequence[GivenByBots]
     lines: Sequence[dict[str, Any] | None]
 
 
@@ -139,7 +139,7 @@ class Season:
             self._game_rows(stored, when),
             seats,
             listed,
-            stored.said,
+            stored.given,
             [line_row(record, about) for record in stored.records],
         )
         faults = [

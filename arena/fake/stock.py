@@ -7,7 +7,7 @@ from random import Random
 
 from arena.competitions.ladders import Ladders
 from arena.keeping.packing import pack
-from arena.lists.rows import SeatWords, said
+from arena.lists.rows import GivenByBots, given_by_bots
 from arena.models import Ladder
 from arena.recorder.recording import results_of
 from engine.match import MatchSpec, entrants_needed, shares_beaten
@@ -80,7 +80,7 @@ class StoredMatch:
     records: tuple[GameRecord, ...]
     packed: tuple[bytes, ...]
     digests: tuple[str, ...]
-    said: tuple[SeatWords, ...]
+    given: tuple[GivenByBots, ...]
     score: float
     """The points of the entrant in place 0 in all games, from 0 to 1."""
 
@@ -124,7 +124,7 @@ def play_stock(ladder: Ladder, random: Random) -> list[StoredMatch]:
                 tuple(records),
                 tuple(pack(record) for record in records),
                 tuple(record.digest() for record in records),
-                tuple(said(record) for record in records),
+                tuple(given_by_bots(record) for record in records),
                 score / len(results),
             )
         )

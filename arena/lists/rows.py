@@ -24,7 +24,7 @@ from arena.models import GameDay, GameDayCount, GameLine, GameTag, GameValue, Li
 from engine.measure import mean_speed
 from engine.record import GameRecord
 
-MOST_WORDS = 16
+MOST_GIVEN = 16
 """How many different numbers, and how many tags, a seat's bot can be found by in a game."""
 
 Row = dict[str, Any]
@@ -68,7 +68,7 @@ class Listed:
         self,
         game_id: int,
         seats: Iterable[Row],
-        said: SeatWords,
+        given: GivenByBots,
         line: Row | None,
         *,
         is_public: bool = True,
@@ -77,8 +77,8 @@ class Listed:
         if is_public:
             self.public.add(game_id)
         self.seats += [{"game_id": game_id, **row} for row in seats]
-        self.values += [{"game_id": game_id, **row} for row in said.values]
-        self.tags += [{"game_id": game_id, **row} for row in said.tags]
+        self.values += [{"game_id": game_id, **row} for row in given.values]
+        self.tags += [{"game_id": game_id, **row} for row in given.tags]
         if line is not None:
             self.lines.append({"game_id": game_id, **line})
 
@@ -160,7 +160,7 @@ _INSERTS = tuple(sa.insert(table) for table in (ListedSeat, GameValue, GameTag, 
 
 
 @dataclass(frozen=True, slots=True)
-class SeatWords:
+class GivenByBots:
     """What bots gave of themselves in a game: rows without its number."""
 
     values: Sequence[Row]
@@ -251,7 +251,7 @@ def speed_of(record: GameRecord) -> float | None:
     return mean_speed(record.speeds) if record.speeds else None
 
 
-def said(record: GameRecord) -> SeatWords:
+def given_by_bots(record: GameRecord) -> GivenByBots:
     """The numbers and tags that bots gave in a game."""
     values: dict[int, dict[str, list[float]]] = {}
     tags: dict[int, dict[str, None]] = {}
@@ -259,11 +259,11 @@ def said(record: GameRecord) -> SeatWords:
         if ply.values:
             its = values.setdefault(ply.seat, {})
             for key, value in ply.values.items():
-                if key in its or len(its) < MOST_WORDS:
+                if key in its or len(its) < MOST_GIVEN:
                     its.setdefault(key, []).append(value)
         if ply.tags:
             tags.setdefault(ply.seat, {}).update(dict.fromkeys(ply.tags))
-    return SeatWords(
+    return GivenByBots(
         [
             {"key": key, "seat": seat, "value": fmean(numbers)}
             for seat, its in values.items()
@@ -272,6 +272,6 @@ def said(record: GameRecord) -> SeatWords:
         [
             {"tag": tag, "seat": seat}
             for seat, words in tags.items()
-            for tag in list(words)[:MOST_WORDS]
+            for tag in list(words)[:MOST_GIVEN]
         ],
     )

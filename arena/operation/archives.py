@@ -95,8 +95,12 @@ class PartWriter:
         self._tar, self._known, self._there = tar, known, set[str]()
         self.contents = BackupContents()
 
-    def has(self, name: str) -> bool:
-        """Whether a part need not be given: it is here, or said to be elsewhere from now on."""
+    def leave_out(self, name: str) -> bool:
+        """Leaves a part out that is here, or in another backup, as is told from then on.
+
+        Returns:
+            Whether it did; if not, the part has to be added.
+        """
         if name not in self._there and (where := self._known.get(name)):
             self.contents.elsewhere.setdefault(where, []).append(name)
             self._there.add(name)

@@ -194,7 +194,7 @@ def _write(
             noted = changed.get(table.name, set())
             its = [one for one in before[table.name] if one.part not in noted]
             for one in its:
-                parts.has(f"rows/{one.digest}")
+                parts.leave_out(f"rows/{one.digest}")
             its += _add_parts(parts, session, table, column, sorted(noted))
         parts.contents.tables[table.name] = its
         tell(rows_of(table.name, sum(one.rows for one in its)))
@@ -261,7 +261,7 @@ def _add_rows(parts: PartWriter, part: int, rows: Iterable[Any]) -> Iterator[Som
     for lines in _pieces(json.dumps([plain(value) for value in row]).encode() for row in rows):
         text = b"\n".join(lines)
         digest = hashlib.sha256(text).hexdigest()
-        if not parts.has(f"rows/{digest}"):
+        if not parts.leave_out(f"rows/{digest}"):
             parts.add(f"rows/{digest}", io.BytesIO(zlib.compress(text, 1)))
         yield SomeRows(digest, len(lines), part)
 
@@ -317,7 +317,7 @@ def _add_files(
     count = 0
     for name in names:
         part = f"{folder.name}/{name}"
-        if not parts.has(part):
+        if not parts.leave_out(part):
             if not (folder / name).is_file():
                 tell(gettext(left_out, name=name[:12], folder=folder))
                 continue
@@ -334,7 +334,7 @@ def _add_day_files(parts: PartWriter, session: Session, settings: Settings, tell
     known = sa.select(DayFile.name, DayFile.digest).order_by(DayFile.first)
     for name, digest in session.execute(known).all():
         part = f"cold/{name}"
-        if not parts.has(part):
+        if not parts.leave_out(part):
             with tempfile.TemporaryFile() as copy:
                 try:
                     with store.open(name) as content:

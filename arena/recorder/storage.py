@@ -24,10 +24,10 @@ from arena.lists.rows import (
     Days,
     Listed,
     OfMatch,
+    given_by_bots,
     line_row,
     listed_seats,
     opening_number,
-    said,
     speed_of,
     start_of,
 )
@@ -208,7 +208,7 @@ def store(session: Session, played: Sequence[PlayedMatch], days: Days) -> None:
             seats += [{"game_id": id_, **seat} for seat in its]
             seated = listed_seats(record, its, versions, about)
             line = line_row(record, about)
-            listed.add(id_, seated, said(record), line, is_public=about.is_public)
+            listed.add(id_, seated, given_by_bots(record), line, is_public=about.is_public)
     connection.execute(_INSERT_SEATS, seats)
     listed.write(connection)
     days.add(listed)

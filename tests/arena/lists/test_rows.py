@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from arena.audit import ARENA
 from arena.ground.db import Database
-from arena.lists.rows import MOST_WORDS, opening_number, said, seat_result
+from arena.lists.rows import MOST_GIVEN, given_by_bots, opening_number, seat_result
 from arena.models import (
     GameDay,
     GameDayCount,
@@ -171,13 +171,13 @@ def test_what_a_bot_says_beyond_measure() -> None:
     variant = GAMES["clobber"].variant(size="10x8")
     record = play_game(variant, [Babbler(), LotPlayer()], time=TimeControl(move_ms=1000), seed=3)
     own = record.plies[::2]
-    assert len(own) > MOST_WORDS + 2
-    found = said(record)
+    assert len(own) > MOST_GIVEN + 2
+    found = given_by_bots(record)
     values = {row["key"]: row["value"] for row in found.values}
-    assert set(values) == {"depth", *(f"key{number}" for number in range(MOST_WORDS - 1))}
+    assert set(values) == {"depth", *(f"key{number}" for number in range(MOST_GIVEN - 1))}
     assert values["depth"] == sum(ply.values["depth"] for ply in own) / len(own)
     tags = [row["tag"] for row in found.tags]
-    assert tags == ["tag0", "same", *(f"tag{number}" for number in range(1, MOST_WORDS - 1))]
+    assert tags == ["tag0", "same", *(f"tag{number}" for number in range(1, MOST_GIVEN - 1))]
     assert {row["seat"] for row in (*found.values, *found.tags)} == {0}
 
 
