@@ -211,6 +211,12 @@ def test_a_piece_is_placed_by_touch(site: Watched, puzzle: str) -> None:
         expect(moves).to_have_count(0)
         page.locator("#confirm").tap()
         expect(moves).to_have_count(1)
+        # When it is over there is room for the whole of what it was and when it ended.
+        page.get_by_text("End the game").tap()
+        page.get_by_role("button", name="Give up").tap()
+        expect(page.locator("#replay-slider")).to_be_visible()
+        for line in page.locator(".playing > hgroup > *").all():
+            assert line.evaluate("(line) => line.scrollWidth <= line.clientWidth")
 
 
 def test_a_piece_that_is_moved_by_keys_stays_in_sight(site: Watched, puzzle: str) -> None:
