@@ -192,6 +192,7 @@ def test_a_piece_is_turned_by_the_wheel_and_mirrored_by_the_other_button(
     owner.get_by_role("button", name="Play my moves without Confirm").click()
     expect(owner.get_by_role("button", name="Ask before a move of mine is played")).to_be_visible()
     owner.get_by_role("button", name="blue L4").click()
+    expect(ghost).to_have_count(4)  # its moves have come
     square.click()
     expect(moves).to_have_count(1)
 
