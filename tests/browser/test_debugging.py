@@ -45,6 +45,9 @@ def test_a_lost_game_is_debugged(
         page.locator("#replay-slider").fill("1")
         expect(log).to_contain_text("looked at 17 moves")
         expect(log).not_to_contain_text("bad hash")
+        log.get_by_role("link", name="On to ply").first.press("Enter")
+        expect(log).to_be_focused()  # the link is gone with its ply
+        page.locator("#replay-slider").fill("1")
         assert page.url == f"{base}/1?tab=log"
         page.get_by_role("tab", name="Log").press("ArrowRight")
         expect(page.get_by_role("tab", name="Protocol")).to_be_focused()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -15,10 +16,16 @@ from arena import sittings
 from arena.audit import ARENA
 from arena.bots.submissions import enter
 from arena.competitions import ladder_settings
-from arena.models import Bot, BotVersion, Ladder, User, VersionStatus
+from arena.ground.config import Settings
+from arena.models import Bot, BotVersion, JobStatus, Ladder, User, VersionStatus
+from arena.schedule import jobs, leases
 from arena.sittings import Person, Wish
+from engine import sitting as games
 from engine.games import GAMES
+from engine.jobs import MoveJob
+from engine.reporting import MoveReport
 from tests.browser.conftest import PHONE, Watched, await_true
+from tests.engine.players import FirstMove
 
 
 @pytest.fixture(scope="session")
@@ -71,6 +78,23 @@ def sit(
             assert found is not None
             if found.finished is None:
                 sittings.resign(found, len(sittings.record_of(found).plies), datetime.now(UTC))
+
+
+def answer(site: Watched, address: str) -> bool:
+    """A worker makes the bots' moves that are due; whether it made any, and the game goes on."""
+    now, settings = datetime.now(UTC), Settings()
+    number = int(re.findall(r"\d+", address)[-1])
+    with site.database.begin() as session:
+        found = sittings.find(session, number, to_change=True)
+        assert found is not None
+        plies = found.plies
+        while found.status is JobStatus.OPEN:
+            leases.issue(found, settings, now)
+            (job,) = jobs.jobs_of(session, [found], settings, now)
+            assert isinstance(job, MoveJob)
+            report = MoveReport(job.lease, "one", games.ask(job.game, FirstMove()))
+            assert sittings.record_move(session, report, now) is leases.Fate.FIXED
+        return found.plies > plies and found.finished is None
 
 
 @pytest.fixture
@@ -168,6 +192,7 @@ def test_a_piece_is_turned_by_the_wheel_and_mirrored_by_the_other_button(
     owner.get_by_role("button", name="Play my moves without Confirm").click()
     expect(owner.get_by_role("button", name="Ask before a move of mine is played")).to_be_visible()
     owner.get_by_role("button", name="blue L4").click()
+    expect(ghost).to_have_count(4)  # its moves have come
     square.click()
     expect(moves).to_have_count(1)
 
@@ -187,6 +212,12 @@ def test_a_piece_is_placed_by_touch(site: Watched, puzzle: str) -> None:
         expect(moves).to_have_count(0)
         page.locator("#confirm").tap()
         expect(moves).to_have_count(1)
+        # When it is over there is room for the whole of what it was and when it ended.
+        page.get_by_text("End the game").tap()
+        page.get_by_role("button", name="Give up").tap()
+        expect(page.locator("#replay-slider")).to_be_visible()
+        for line in page.locator(".playing > hgroup > *").all():
+            assert line.evaluate("(line) => line.scrollWidth <= line.clientWidth")
 
 
 def test_a_piece_that_is_moved_by_keys_stays_in_sight(site: Watched, puzzle: str) -> None:
@@ -364,3 +395,72 @@ def test_a_piece_that_was_placed_in_another_window(site: Watched, puzzle: str) -
                 expect(moves).to_have_count(1)
         expect(button).to_have_count(0)
         expect(second.locator(".moves li")).to_have_count(1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("game", ["clobber", "oxoxo", "mijnlieff"])
+def test_a_game_is_played_to_its_end_by_keys(
+    site: Watched, sit: Callable[..., str], game: str
+) -> None:
+    """Arrow keys lead from whose turn it is to what may be chosen, on the board and beside it.
+
+    What has the focus next is always where it goes on, Undo leads back to what was let go, and
+    what the bot plays is said by what was on the page before.
+    """
+    address = sit(game)
+    with site.context("owner") as context:
+        page = context.new_page()
+        page.goto(address)
+        # What is played in a region that was there before is read out.
+        page.evaluate("""() => {
+          window.said = [];
+          new MutationObserver((changes) => {
+            for (const { target } of changes) {
+              const one = target.nodeType === Node.TEXT_NODE ? target.parentElement : target;
+              const region = one?.closest("[role=status]");
+              if (region?.isConnected) said.push(region.textContent);
+            }
+          }).observe(document, { subtree: true, childList: true, characterData: true });
+        }""")
+        turn, confirm = page.locator("#turn"), page.locator("#confirm")
+        page.get_by_text("Skip to the content").focus()
+        page.keyboard.press("Enter")
+        while not page.evaluate("document.activeElement.matches('#play-board a.first')"):
+            page.keyboard.press("Tab")
+        for number in range(60):
+            chosen = page.evaluate("document.activeElement.dataset.click")
+            page.keyboard.press("Enter")
+            # One more step leads to Confirm; or two, where what is placed lies beside the board.
+            on = page.locator("#play-board a.on:focus, #tray .open a:focus, #confirm:enabled:focus")
+            expect(on).to_have_count(1)
+            if not confirm.is_enabled():
+                if page.evaluate("document.activeElement.matches('#tray a')"):
+                    page.keyboard.press("ArrowRight")
+                    expect(on).to_have_count(1)
+                page.keyboard.press("Enter")
+            expect(confirm).to_be_focused()
+            if number == 0:
+                while page.locator("#undo[data-at]").count():
+                    asked = turn.text_content()
+                    page.keyboard.press("Escape")
+                    expect(turn).not_to_have_text(asked or "")
+                expect(page.locator(f'[data-click="{chosen}"]')).to_be_focused()
+                continue
+            page.keyboard.press("Enter")
+            expect(turn).to_be_focused()
+            if answer(site, address):
+                await_true(page, "said.some((one) => / played /.test(one))")
+                page.evaluate("said = []")
+            expect(turn.locator("strong")).to_be_visible()  # my turn, or what came of it
+            expect(turn).to_be_focused()
+            if page.locator("#replay").count():
+                break
+            page.keyboard.press("ArrowDown")
+            assert page.evaluate("document.activeElement.matches('#play-board a.first')")
+        expect(page.locator("#replay-slider")).to_be_visible()
+        where = page.locator("#replay-where")
+        last = int((where.text_content() or "").split()[-1])
+        page.keyboard.press("ArrowLeft")
+        expect(where).to_have_text(f"ply {last - 1} of {last}")
+        page.keyboard.press("Home")
+        expect(where).to_have_text(f"ply 0 of {last}")

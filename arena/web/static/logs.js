@@ -4,6 +4,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const replay = document.getElementById("replay");
   const panels = [...document.querySelectorAll("[data-logs]")];
   if (!panels.length) return;
+  for (const panel of panels) panel.tabIndex = -1;
   const known = new Map(); // what there is at each ply
   let ply = replay.dataset.ply;
   let shown = ply; // which the page came with
@@ -29,9 +30,12 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     if (ply !== mine) return;
     for (const panel of panels) {
+      const within = panel.contains(document.activeElement);
       if (page) panel.replaceChildren(...page.getElementById(panel.id).childNodes);
       else panel.textContent = filled(panel.dataset.notCome, { ply: mine });
       for (const button of panel.querySelectorAll("[data-copies]")) button.hidden = !navigator.clipboard;
+      // Whoever pressed a link that is gone with the ply before goes on from here.
+      if (within) panel.focus({ preventScroll: true });
     }
   };
   replay.addEventListener("replay:ply", (event) => {

@@ -9,6 +9,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const confirmButton = () => document.getElementById("confirm");
   const undoButton = () => document.getElementById("undo");
   const asks = () => !("atOnce" in sitting().dataset);
+  const BESIDE = "#tray .open a, .choosing > .row a[data-at]:not(#undo)";
   let busy = false;
   let held = null;
 
@@ -37,18 +38,20 @@ document.addEventListener("DOMContentLoaded", () => {
     const page = new DOMParser().parseFromString(text, "text/html");
     const fresh = page.getElementById("sitting");
     if (!fresh) return refuse(page);
-    const focused = document.activeElement?.dataset?.click;
+    const chosen = [...sitting().querySelectorAll("#play-board a.chosen")].at(-1)?.dataset.click;
     const within = sitting().contains(document.activeElement);
     held = null;
     sitting().replaceWith(fresh);
     document.title = page.title;
     htmx.process(fresh);
-    const same = focused && fresh.querySelector(`[data-click="${CSS.escape(focused)}"]`);
-    const next = focused && fresh.querySelector("#play-board a.on");
+    const letGo = chosen && fresh.querySelector(`[data-click="${CSS.escape(chosen)}"]`);
+    // Once something is chosen it goes on: on the board, else beside it.
+    const next = fresh.querySelector("#undo[data-at]") &&
+      (fresh.querySelector("#play-board a.on") || fresh.querySelector(BESIDE));
     const complete = fresh.querySelector("form #confirm");
     ready();
     // Who plays by keyboard goes on from here, not from the top of the page.
-    if (within) (complete || next || same || document.getElementById("turn")).focus({ preventScroll: true });
+    if (within) (complete || next || letGo || document.getElementById("turn")).focus({ preventScroll: true });
     // Where it goes on beside the board, that may be out of sight in a small window.
     if (!fresh.querySelector("#play-board a:is(.first, .on)")) {
       fresh.querySelector(".choosing")?.scrollIntoView({ block: "nearest" });
@@ -310,15 +313,15 @@ document.addEventListener("DOMContentLoaded", () => {
     turn("mirror");
   });
 
-  // The square that may be clicked and is nearest that way, the more so the straighter it lies.
-  const squareBeside = (link, [across, up]) => {
+  // The choice among others that is nearest that way, the more so the straighter it lies.
+  const choiceBeside = (link, among, [across, up]) => {
     const middle = (one) => {
       const { left, top, width, height } = one.getBoundingClientRect();
       return [left + width / 2, top + height / 2];
     };
     const [x, y] = middle(link);
     let best = null, least = Infinity;
-    for (const one of board().querySelectorAll("a.click")) {
+    for (const one of among.querySelectorAll("a")) {
       const [right, down] = middle(one);
       const ahead = (right - x) * across - (down - y) * up;
       const aside = Math.abs((right - x) * up) + Math.abs((down - y) * across);
@@ -339,8 +342,13 @@ document.addEventListener("DOMContentLoaded", () => {
       else if (undoButton()?.matches("a")) send(undoButton().getAttribute("href"));
       else return;
     } else if (!held) {
-      if (!step || !event.target.matches("#play-board a.click")) return;
-      squareBeside(event.target, step)?.focus();
+      if (!step) return;
+      const among = event.target.closest("#play-board, #tray");
+      // From the words about the turn they lead to what may be chosen.
+      const there = among ? choiceBeside(event.target, among, step)
+        : event.target.id === "turn" && (board()?.querySelector("a.click") || sitting().querySelector(BESIDE));
+      if (!among && !there) return;
+      there?.focus();
     } else if (event.key === "Enter" && board().contains(event.target)) {
       lay(true);
     } else if (step) {

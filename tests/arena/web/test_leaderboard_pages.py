@@ -17,7 +17,7 @@ from flask.testing import FlaskClient
 from arena.fake.fill import fill
 from arena.ground.config import Settings
 from arena.ground.db import Database
-from arena.models import AT_HOME, BotVersion, HomeRule, Ladder
+from arena.models import AT_HOME, BotVersion, Entrant, EntrantState, HomeRule, Ladder
 from arena.ratings.elo import FEWEST_GAMES
 from arena.web.app import create_app
 from tests.arena.web.conftest import VARIANTS, Site
@@ -95,3 +95,20 @@ def test_shares_are_told_of_enough_games(site: Site) -> None:
         told[number] = few
     assert [True, True] in told.values()
     assert [False, False] in told.values()
+
+
+def test_nobody_is_compared_with_a_bot_that_is_alone(site: Site) -> None:
+    """Of several bots each can be; of one none."""
+    active = sa.select(Entrant.id).join(Ladder, Ladder.id == Entrant.competition_id)
+    active = active.where(Ladder.name == "ladder-2", Entrant.state == EntrantState.ACTIVE)
+    with site.database.begin() as session:
+        _, *others = entrants = session.scalars(active).all()
+    assert site.page("/ladders/ladder-2").count('class="pick"') == len(entrants) > 1
+    all_others = sa.update(Entrant).where(Entrant.id.in_(others))
+    try:
+        with site.database.begin() as session:
+            session.execute(all_others.values(state=EntrantState.RETIRED))
+        assert 'class="pick"' not in site.page("/ladders/ladder-2")
+    finally:
+        with site.database.begin() as session:
+            session.execute(all_others.values(state=EntrantState.ACTIVE))
