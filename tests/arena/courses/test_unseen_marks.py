@@ -91,6 +91,18 @@ def marked(
         yield Marked(classroom, before, another(classroom, "after"))
 
 
+@pytest.fixture(scope="module")
+def before_and_after(marked: Marked) -> Iterator[tuple[Browser, Browser]]:
+    """The reader at the pages of an arena before and after all was marked."""
+    with reading_in(marked.before) as (_, browser), reading_in(marked.after) as (database, later):
+        with database.begin() as session:
+            session.execute(sa.delete(Worker))  # who was not there before
+            games = sa.select(PlayedGame).where(PlayedGame.competition.has(name=MARKING))
+            numbers = [(one.id, one.match_id) for one in session.scalars(games)]
+        assert min(numbers) == FIRST
+        yield browser, later
+
+
 def another(classroom: Classroom, name: str) -> Settings:
     """A copy of the arena as it is by now."""
     folder = classroom.settings.data.parent / name
@@ -127,20 +139,17 @@ def text(browser: Browser, address: str) -> tuple[int, str]:
 @pytest.mark.long
 @pytest.mark.timeout(300)  # on a busy machine
 @pytest.mark.parametrize("part", range(PARTS))
-def test_marking_is_as_if_it_were_not(marked: Marked, part: int, subtests: pytest.Subtests) -> None:
+def test_marking_is_as_if_it_were_not(
+    before_and_after: tuple[Browser, Browser], part: int, subtests: pytest.Subtests
+) -> None:
     """As long as marks are not published: all answers are as before anything was marked."""
+    before, after = before_and_after
     statuses = set()
-    with reading_in(marked.before) as (_, browser), reading_in(marked.after) as (database, later):
-        with database.begin() as session:
-            session.execute(sa.delete(Worker))  # who was not there before
-            games = sa.select(PlayedGame).where(PlayedGame.competition.has(name=MARKING))
-            numbers = [(one.id, one.match_id) for one in session.scalars(games)]
-        assert min(numbers) == FIRST
-        for address in looked_at(*FIRST)[part::PARTS]:
-            with subtests.test(address):
-                wanted = text(browser, address)
-                assert text(later, address) == wanted
-                statuses.add(wanted[0])
+    for address in looked_at(*FIRST)[part::PARTS]:
+        with subtests.test(address):
+            wanted = text(before, address)
+            assert text(after, address) == wanted
+            statuses.add(wanted[0])
     assert {200, 403, 404} <= statuses
 
 
