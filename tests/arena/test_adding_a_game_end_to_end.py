@@ -23,6 +23,7 @@ PAGE = (SOURCES / "docs/adding-a-game.md").read_text()
 FILE = re.compile(r"^`([\w./-]+)`(?:, continued)?\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BOTS = ("dropper", "other")
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+(INSTALL, *LOOK), TRY_OUT, UP, SUBMIT = (block.splitlines() for block in COMMANDS.findall(PAGE))
 
 
 class Place:
@@ -78,9 +79,9 @@ class Followed(RunningArena):
         return ["sh", "-c", f"exec env {self.line}"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    """A place with the page's files."""
+    """A place with the page's files, whose package is installed."""
     with short_folder() as folder:
         found = Place(folder)
         files: dict[str, str] = {}
@@ -91,21 +92,27 @@ def place() -> Iterator[Place]:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
         shutil.copy(SOURCES / "bots/kit/arena_bot.py", found.work / "dropper")
+        found.run(INSTALL)
         yield found
 
 
 @pytest.mark.long
 @pytest.mark.timeout(240)
-def test_the_page_leads_to_a_rated_game(place: Place) -> None:
-    """What it says is said, its bots play rated games on its ladder, and its pages are there."""
-    install, try_out, up, submit = (block.splitlines() for block in COMMANDS.findall(PAGE))
-    said = [place.run(line) for line in install]
-    assert re.search(r"connect-four \W+Connect Four \W+connect-four 1\.0", said[1])
-    assert "by the rules of connect-four 1.0: 18 of 18 checks hold" in said[2]
-    for line in try_out:
+def test_the_page_leads_to_a_game(place: Place) -> None:
+    """It is there as the page says, holds its checks, and is played and drawn."""
+    said = [place.run(line) for line in LOOK]
+    assert re.search(r"connect-four \W+Connect Four \W+connect-four 1\.0", said[0])
+    assert "by the rules of connect-four 1.0: 18 of 18 checks hold" in said[1]
+    for line in TRY_OUT:
         place.run(line)
     assert "<svg" in (place.work / "position.svg").read_text()
-    with Followed(place, *up) as running:
+
+
+@pytest.mark.long
+@pytest.mark.timeout(240)
+def test_the_page_leads_to_a_rated_game(place: Place) -> None:
+    """Its bots play rated games on its ladder, and its pages are there."""
+    with Followed(place, *UP) as running:
         running.start()
         database = Database(f"sqlite:///{running.data}/arena.db")
         with database.begin() as session:
@@ -114,7 +121,7 @@ def test_the_page_leads_to_a_rated_game(place: Place) -> None:
             session.execute(sa.update(Ladder).values(move_ms=20))
             waiting = sa.update(Check).where(Check.status == JobStatus.OPEN)
             session.execute(waiting.values(status=JobStatus.VOID))
-        for line in submit:
+        for line in SUBMIT:
             place.run(line)
         until(lambda: met(database), "rated games of both bots that were handed in")
         database.close()

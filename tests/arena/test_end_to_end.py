@@ -57,9 +57,9 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def database_url(postgres_url: str) -> Iterator[str]:
+def database_url(postgres_url: str, postgresql_like: str) -> Iterator[str]:
     """Where the arena keeps what it knows: on a PostgreSQL."""
-    with postgres.database(postgres_url) as url:
+    with postgres.database(postgres_url, like=postgresql_like) as url:
         yield url
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import hmac
 import json
 import os
+import re
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -24,8 +28,8 @@ from arena.models import SCOPES, BotVersion, CompetitionState, Ladder, Repositor
 from arena.people.accounts import add_token
 from arena.signing import push_secret
 from tests.arena.bots.forge import Forge, commit, git
-from tests.arena.running import RunningArena, short_folder, until
-from tests.arena.test_end_to_end import LADDER, TEN_LINES, furnish_small
+from tests.arena.running import COMMAND, short_folder, until
+from tests.arena.test_end_to_end import LADDER, TEN_LINES, Watched, furnish_small
 from tests.arena.web.signing_in import now, person
 from tests.secure import serving
 
@@ -33,18 +37,61 @@ CI = Path(__file__).parents[2] / "docs" / "ci"
 BOT = TEN_LINES.format(choice=0)
 
 
-@pytest.fixture
-def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A forge with a repository of a bot."""
-    Forge.root = tmp_path / "served"
+@dataclass
+class Site:
+    """An arena, and a repository of a bot at a forge whose CI hands it in there."""
+
+    running: Watched
+    root: Path
+    """The repository's folder, which is the forge's and the author's in one."""
+    remote: str
+    server: str
+    token: str
+
+    @cached_property
+    def handed_in(self) -> subprocess.CompletedProcess[str]:
+        """What the CI says as it hands in the first version."""
+        return self.run_action({})
+
+    def run_action(self, inputs: dict[str, str], **more: str) -> subprocess.CompletedProcess[str]:
+        """Runs the CI in the repository as it is now."""
+        asked = {"server": self.server, "token": self.token, "ladder": LADDER, "name": "mybot"}
+        asked |= {"bot": "bot.py", "try": "false", "wait-seconds": "60"}
+        return run_action(self.root, {**asked, **inputs}, **more)
+
+
+@pytest.fixture(scope="module")
+def forge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A forge with a repository of a bot, and the certificate that it shows."""
+    folder = tmp_path_factory.mktemp("forge")
+    Forge.root = folder / "served"
     Forge.root.mkdir()
     root = Forge.root / "mybot.git"
     root.mkdir()
     git(root, "init", "--quiet", "--initial-branch=main")
     commit(root, "begin", bot=BOT)
-    with serving(Forge, tmp_path, monkeypatch) as address:
+    with pytest.MonkeyPatch.context() as patch, serving(Forge, folder, patch) as address:
         git(root, "remote", "add", "origin", f"{address}/mybot.git")
-        yield address
+        yield address, folder / "certificate.pem"
+
+
+@pytest.fixture(scope="module")
+def site(forge: tuple[str, Path]) -> Iterator[Site]:
+    """An arena in which nothing else is played."""
+    address, certificate = forge
+    with short_folder() as folder, closing(Database(f"sqlite:///{folder}/arena.db")) as database:
+        database.make_file()
+        furnish_small(database)
+        ada = person(database, "ada")
+        with database.begin() as session:
+            session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
+            token = add_token(session, ARENA, ada, "ci", SCOPES[ada.role], now())
+        variables = {"ARENA_INSIDE": "localhost", "SSL_CERT_FILE": str(certificate)}
+        with Watched(folder, database, **variables) as running:
+            running.start()
+            server = f"http://127.0.0.1:{running.port}"
+            root = Forge.root / "mybot.git"
+            yield Site(running, root, f"{address}/mybot.git", server, token)
 
 
 def run_action(
@@ -84,91 +131,86 @@ def run_action(
     return done
 
 
+TEST = {"try": "true", "against": "mybot", "test-options": "--games 4"}
+"""What the CI is asked for a change: that it is tried, and tested against what plays."""
+
+
 @pytest.mark.long
 @pytest.mark.timeout(300)
-def test_commits_come_by_the_ci_and_by_pushes(forge: str, tmp_path: Path) -> None:
-    """A bot's CI hands it in, and tries and tests a change of it; then the arena follows the
-    repository, and a push is handed in soon."""
-    root = Forge.root / "mybot.git"
-    with short_folder() as folder:
-        database = Database(f"sqlite:///{folder}/arena.db")
-        database.make_file()
-        furnish_small(database)
-        ada = person(database, "ada")
-        with database.begin() as session:
-            # Nothing else is played meanwhile.
-            session.execute(sa.update(Ladder).values(state=CompetitionState.PAUSED))
-            token = add_token(session, ARENA, ada, "ci", SCOPES[ada.role], now())
-        running = RunningArena(
-            folder,
-            ARENA_INSIDE="localhost",
-            SSL_CERT_FILE=str(tmp_path / "certificate.pem"),
-        )
-        with running:
-            running.start()
-            server = f"http://127.0.0.1:{running.port}"
-            asked = {"server": server, "token": token, "ladder": LADDER, "name": "mybot"}
-            asked |= {"bot": "bot.py", "try": "false", "wait-seconds": "60"}
-            done = run_action(root, asked)
-            assert done.returncode == 0, done.stdout + done.stderr
-            assert "mybot v1 passed its check, and is entered" in done.stdout
-            assert f"of commit {git(root, 'rev-parse', 'HEAD')[:10]}" in done.stderr
-            assert token not in done.stdout + done.stderr
-            # A change that is tried, and tested against what plays.
-            commit(root, "last move instead", bot=TEN_LINES.format(choice=-1))
-            summary = tmp_path / "summary"
-            test = {"try": "true", "against": "mybot", "test-options": "--games 4"}
-            done = run_action(root, asked | test, GITHUB_STEP_SUMMARY=str(summary))
-            assert (root / "arena-test.json").exists(), done.stdout + done.stderr
-            found = json.loads((root / "arena-test.json").read_text())
-            assert (found["title"], found["games"]) == ("mybot v2 against mybot v1", 4)
-            assert done.returncode == (0 if found["verdict"] == "passed" else 1)
-            markdown = (root / "arena-test.md").read_text()
-            assert markdown.startswith("`mybot v2 against mybot v1`: ")
-            assert markdown.endswith(f"[Test {found['id']}]({server}/tests/{found['id']})\n")
-            assert summary.read_text() == markdown
-            suite = ElementTree.parse(root / "arena-test.xml").getroot()
-            assert suite.attrib["tests"] == "1"
-            assert int(suite.attrib["errors"]) == 0
-            (case,) = suite
-            assert case.attrib["name"] == "mybot v2 against mybot v1"
-            # One that is no bot fails, and is not tested.
-            (root / "bot.py").write_text("print('oops')\n")
-            done = run_action(root, asked | test)
-            assert done.returncode == 1, done.stdout + done.stderr
-            assert "mybot v3 did not pass its check" in done.stdout
-            git(root, "checkout", "--quiet", "bot.py")
-            # From now on the arena follows it.
-            follow = ["bot", "follow", "mybot", f"{forge}/mybot.git", "--ladders", LADDER]
-            arena = [sys.executable, "-P", "-c", "from arena.cli import main; main()", *follow]
-            own = {**os.environ, "ARENA_SERVER": server, "ARENA_TOKEN": token}
-            subprocess.run(arena, env=own, check=True, timeout=60, capture_output=True)
+def test_the_ci_hands_in_what_is_a_bot(site: Site) -> None:
+    """What is none fails, and is not tested."""
+    done = site.handed_in
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "mybot v1 passed its check, and is entered" in done.stdout
+    assert f"of commit {git(site.root, 'rev-list', '--max-parents=0', 'HEAD')[:10]}" in done.stderr
+    assert site.token not in done.stdout + done.stderr
+    (site.root / "bot.py").write_text("print('oops')\n")
+    (site.root / "arena-test.json").unlink(missing_ok=True)
+    done = site.run_action(TEST)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(r"mybot v\d+ did not pass its check", done.stdout)
+    assert not (site.root / "arena-test.json").exists()
+    git(site.root, "checkout", "--quiet", "bot.py")
 
-            def problem() -> str:
-                with database.read() as session:
-                    return session.scalars(sa.select(Repository.problem)).one()
 
-            def has(commit_hash: str) -> bool:
-                with database.read() as session:
-                    its = sa.select(BotVersion).where(BotVersion.commit_hash == commit_hash)
-                    version = session.scalars(its.where(BotVersion.number > 3)).first()
-                assert not problem(), problem()
-                return version is not None
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_the_ci_tests_a_change(site: Site, tmp_path: Path) -> None:
+    """It tells what came of the test in each of the ways in which that is read."""
+    root, summary = site.root, tmp_path / "summary"
+    assert site.handed_in.returncode == 0
+    commit(root, "last move instead", bot=TEN_LINES.format(choice=-1))
+    done = site.run_action(TEST, GITHUB_STEP_SUMMARY=str(summary))
+    assert (root / "arena-test.json").exists(), done.stdout + done.stderr
+    found = json.loads((root / "arena-test.json").read_text())
+    tried = json.loads((root / "arena-check.json").read_text())["version"]
+    assert (found["title"], found["games"]) == (f"mybot v{tried} against mybot v1", 4)
+    assert done.returncode == (0 if found["verdict"] == "passed" else 1)
+    markdown = (root / "arena-test.md").read_text()
+    assert markdown.startswith(f"`mybot v{tried} against mybot v1`: ")
+    assert markdown.endswith(f"[Test {found['id']}]({site.server}/tests/{found['id']})\n")
+    assert summary.read_text() == markdown
+    suite = ElementTree.parse(root / "arena-test.xml").getroot()
+    assert suite.attrib["tests"] == "1"
+    assert int(suite.attrib["errors"]) == 0
+    (case,) = suite
+    assert case.attrib["name"] == f"mybot v{tried} against mybot v1"
 
-            its = git(root, "rev-parse", "HEAD")
-            until(lambda: has(its), "the commit that is there")
-            its = commit(root, "and now by a push", bot=f"# new\n{BOT}")
-            with database.begin() as session:
-                # It was asked just now, and is not asked at every word.
-                session.execute(sa.update(Repository).values(fetched=now() - LEAST_PAUSE))
-                code = session.scalars(sa.select(Repository.code)).one()
-                secret = push_secret(session, code)
-            body = b'{"ref": "refs/heads/main"}'
-            signature = hmac.digest(secret.encode(), body, "sha256").hex()
-            headers = {"Content-Type": "application/json"}
-            headers["X-Hub-Signature-256"] = f"sha256={signature}"
-            push = urllib.request.Request(f"{server}/api/push/{code}", body, headers)
-            with urllib.request.urlopen(push, timeout=30) as answer:
-                assert answer.status == 204
-            until(lambda: has(its), "the commit that was pushed")
-        database.close()
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_commits_come_by_themselves_and_by_pushes(site: Site) -> None:
+    """The arena follows the repository, and what is pushed is handed in soon."""
+    root, database = site.root, site.running.database
+    assert site.handed_in.returncode == 0
+    its = commit(root, "to be followed", bot=f"# followed\n{BOT}")
+    follow = ["bot", "follow", "mybot", site.remote, "--ladders", LADDER]
+    own = {**os.environ, "ARENA_SERVER": site.server, "ARENA_TOKEN": site.token}
+    subprocess.run([*COMMAND, *follow], env=own, check=True, timeout=60, capture_output=True)
+
+    def problem() -> str:
+        with database.read() as session:
+            return session.scalars(sa.select(Repository.problem)).one()
+
+    def has(commit_hash: str) -> bool:
+        with database.read() as session:
+            found = sa.select(BotVersion).where(BotVersion.commit_hash == commit_hash)
+            version = session.scalars(found).first()
+        assert not problem(), problem()
+        return version is not None
+
+    until(lambda: has(its), "the commit that is there")
+    its = commit(root, "and now by a push", bot=f"# new\n{BOT}")
+    with database.begin() as session:
+        # It was asked just now, and is not asked at every word.
+        session.execute(sa.update(Repository).values(fetched=now() - LEAST_PAUSE))
+        code = session.scalars(sa.select(Repository.code)).one()
+        secret = push_secret(session, code)
+    body = b'{"ref": "refs/heads/main"}'
+    signature = hmac.digest(secret.encode(), body, "sha256").hex()
+    headers = {"Content-Type": "application/json"}
+    headers["X-Hub-Signature-256"] = f"sha256={signature}"
+    push = urllib.request.Request(f"{site.server}/api/push/{code}", body, headers)
+    with urllib.request.urlopen(push, timeout=30) as answer:
+        assert answer.status == 204
+    until(lambda: has(its), "the commit that was pushed")

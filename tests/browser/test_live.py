@@ -266,10 +266,8 @@ def test_tv_shows_one_match_after_the_other(
 
 
 @pytest.mark.long
-def test_the_front_page_shows_it_and_what_has_ended_plays_its_end(
-    arena: House, running: Running, chromium: Browser
-) -> None:
-    """A board alone, until another match takes its place; who comes too late is told so."""
+def test_the_front_page_shows_it(arena: House, running: Running, chromium: Browser) -> None:
+    """A board alone, until another match takes its place."""
     with opened(chromium) as (page, complaints):
         page.goto(f"http://127.0.0.1:{arena.port}/")
         board = page.locator("#watch #show-board svg")
@@ -287,7 +285,18 @@ def test_the_front_page_shows_it_and_what_has_ended_plays_its_end(
         expect(page.locator("#watch")).to_contain_text("that ended")
         expect(page.locator("#watch img")).to_be_visible()
         assert complaints == []
-        page.goto(f"http://127.0.0.1:{arena.port}/matches/{running.job.lease.job}")
+
+
+@pytest.mark.long
+def test_what_has_ended_plays_its_end(arena: House, running: Running, chromium: Browser) -> None:
+    """Who comes too late is told so, and sees it as if it were played."""
+    with opened(chromium) as (page, _):
+        address = f"http://127.0.0.1:{arena.port}/matches/{running.job.lease.job}"
+        page.goto(address)
+        where = page.locator("#show-where")
+        expect(where).to_have_text(re.compile(r"ply (\d+) of \1"))
+        running.end()
+        page.goto(address)
         expect(page.locator("#show-words")).to_have_text("It has ended; these are its last plies.")
         expect(page.locator("#live .gallery .card")).to_have_count(2)
         expect(where).to_have_text(re.compile(r"ply (\d+) of \1"))

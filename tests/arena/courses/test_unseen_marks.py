@@ -7,10 +7,11 @@ page, operation, feed, picture, export and search.
 from __future__ import annotations
 
 import re
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
+from dataclasses import dataclass
 from statistics import median
 from time import process_time
 
@@ -37,6 +38,7 @@ from arena.web.app import create_app
 from tests.arena.courses.classroom import BOTH, COUNT, Classroom, student
 from tests.arena.web.signing_in import Browser, person, signed_in
 from tests.arena.web.test_unseen import SECRETS, addresses
+from tests.conftest import fresh_database
 
 READER, OTHER = 1, 2
 """The student who looks, and another."""
@@ -48,6 +50,8 @@ STILL = re.compile(
     "|/audit|/match-sets|/openapi|/tunings|/sittings|/tests|/presets|/gauntlets|/editor|/replay"
 )
 """What is not about a game, a bot or somebody, or is there for none of this arena's."""
+PARTS = 2
+"""In how many tests all addresses are looked at, as they take long."""
 FIRST = 1, 4
 """The ids that its first game and match will have."""
 
@@ -60,19 +64,49 @@ def reading_in(settings: Settings) -> Iterator[tuple[Database, Browser]]:
         yield database, signed_in(app, student(READER))
 
 
-@pytest.fixture
-def class_room(sqlite_database: Database, tmp_path: Path) -> Classroom:
-    """The class, which has handed in; its reader can sign in."""
-    classroom = Classroom(sqlite_database, tmp_path / "data")
-    classroom.hand_all_in()
-    person(sqlite_database, student(READER))
-    return classroom
+@dataclass(frozen=True)
+class Marked:
+    """A class that was marked, and its arena as it was before and after that; no marks are
+    published."""
+
+    classroom: Classroom
+    before: Settings
+    after: Settings
+
+
+@pytest.fixture(scope="module")
+def marked(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Marked]:
+    """All of the class is as may be; its reader can sign in."""
+    folder = tmp_path_factory.mktemp("marked")
+    with fresh_database(request, folder) as database:
+        classroom = Classroom(database, folder / "data")
+        classroom.hand_all_in()
+        person(database, student(READER))
+        before = another(classroom, "before")
+        classroom.mark()
+        classroom.do(ChooseHandIn("ladder-0", student(BOTH), True))
+        reading.read_all(database, classroom.settings.bundles)
+        yield Marked(classroom, before, another(classroom, "after"))
+
+
+@pytest.fixture(scope="module")
+def before_and_after(marked: Marked) -> Iterator[tuple[Browser, Browser]]:
+    """The reader at the pages of an arena before and after all was marked."""
+    with reading_in(marked.before) as (_, browser), reading_in(marked.after) as (database, later):
+        with database.begin() as session:
+            session.execute(sa.delete(Worker))  # who was not there before
+            games = sa.select(PlayedGame).where(PlayedGame.competition.has(name=MARKING))
+            numbers = [(one.id, one.match_id) for one in session.scalars(games)]
+        assert min(numbers) == FIRST
+        yield browser, later
 
 
 def another(classroom: Classroom, name: str) -> Settings:
     """A copy of the arena as it is by now."""
     folder = classroom.settings.data.parent / name
-    folder.mkdir()
+    shutil.copytree(classroom.settings.data, folder)
     with closing(sqlite3.connect(classroom.database.engine.url.database or "")) as connection:
         connection.execute("VACUUM INTO ?", (str(folder / "arena.db"),))
     return Settings(data=folder, database=f"sqlite:///{folder}/arena.db")
@@ -104,30 +138,26 @@ def text(browser: Browser, address: str) -> tuple[int, str]:
 
 @pytest.mark.long
 @pytest.mark.timeout(300)  # on a busy machine
-def test_marking_is_as_if_it_were_not(class_room: Classroom, subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_marking_is_as_if_it_were_not(
+    before_and_after: tuple[Browser, Browser], part: int, subtests: pytest.Subtests
+) -> None:
     """As long as marks are not published: all answers are as before anything was marked."""
-    with reading_in(class_room.settings) as (database, browser):
-        wanted = {address: text(browser, address) for address in looked_at(*FIRST)}
-        class_room.mark()
-        class_room.do(ChooseHandIn("ladder-0", student(BOTH), True))
-        reading.read_all(class_room.database, class_room.settings.bundles)
-        with database.begin() as session:
-            session.execute(sa.delete(Worker))  # who was not there before
-            games = sa.select(PlayedGame).where(PlayedGame.competition.has(name=MARKING))
-            numbers = [(one.id, one.match_id) for one in session.scalars(games)]
-        assert min(numbers) == FIRST
-        for address, answer in wanted.items():
-            with subtests.test(address):
-                assert text(browser, address) == answer
-    assert {200, 403, 404} <= {status for status, _ in wanted.values()}
+    before, after = before_and_after
+    statuses = set()
+    for address in looked_at(*FIRST)[part::PARTS]:
+        with subtests.test(address):
+            wanted = text(before, address)
+            assert text(after, address) == wanted
+            statuses.add(wanted[0])
+    assert {200, 403, 404} <= statuses
 
 
 @pytest.mark.long
-def test_each_sees_their_own_mark_alone(class_room: Classroom) -> None:
+def test_each_sees_their_own_mark_alone(marked: Marked) -> None:
     """Marks are published; whatever others have, the answers and their time are the same."""
-    class_room.mark()
-    class_room.do(PublishMarks("ladder-0"))
-    one, other, alone = (another(class_room, name) for name in ("one", "other", "alone"))
+    marked.classroom.do(PublishMarks("ladder-0"))
+    one, other, alone = (another(marked.classroom, name) for name in ("one", "other", "alone"))
     with reading_in(other) as (database, _), database.begin() as session:
         own = sa.select(Entrant.id).join(Entrant.version).join(BotVersion.bot)
         own = own.where(Bot.name == f"bot-of-{student(READER)}")

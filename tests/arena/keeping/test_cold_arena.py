@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from arena.ground.config import Settings
 from arena.ground.db import Database
 from arena.keeping import reading
-from arena.keeping.moving import Mover
+from arena.keeping.moving import Mover, begins_cold
 from arena.keeping.stores import FolderStore
-from arena.models import DayFile, PlayedGame
+from arena.models import PlayedGame
 from arena.operation import alarms, health
 from arena.operation.cold import ColdRecords
 from arena.recorder.judging import AT_A_TIME, Judge
@@ -34,47 +34,63 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Setting
         yield Settings(data=tmp_path, database=database.url, cold_days=20)
 
 
-@pytest.mark.long
-@pytest.mark.timeout(900)  # such a process starts four times
-def test_a_process_does_it_and_what_is_wrong_is_an_alarm(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Until it is mended; and nothing runs where nothing is to be done."""
-    monkeypatch.setattr("arena.operation.started.RETRY_SECONDS", 0.0)
-    database, now = Database(settings.database_url, cold=settings.cold_store), datetime.now(UTC)
-    records = ColdRecords(settings)
+class Looking:
+    """Looks at cold records as the recorder does, which keeps what is wrong with them."""
 
-    def look(days: float = settings.cold_days) -> str:
-        with database.begin() as session:
-            health.note(session, health.COLD_MARK, records.look(session, days, now))
+    def __init__(self, settings: Settings) -> None:
+        self.database = Database(settings.database_url, cold=settings.cold_store)
+        self.records, self.now = ColdRecords(settings), datetime.now(UTC)
+
+    def look(self, days: float = 20) -> str:
+        with self.database.begin() as session:
+            health.note(session, health.COLD_MARK, self.records.look(session, days, self.now))
             return session.get_one(health.Mark, health.COLD_MARK).value
 
-    assert look(0) == ""
-    assert records.process is None, "never"
+    def ends_well(self) -> bool:
+        """Whether nothing is wrong, and nothing runs."""
+        return not self.look() and self.records.process is None
+
+
+@pytest.fixture
+def looking(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Looking]:
+    """Somebody who tries at once what has failed."""
+    monkeypatch.setattr("arena.operation.started.RETRY_SECONDS", 0.0)
+    found = Looking(settings)
+    yield found
+    found.database.close()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)  # such a process starts twice
+def test_a_process_does_it(settings: Settings, looking: Looking) -> None:
+    """Nothing runs where nothing is to be done; what is wrong is said until it is mended."""
+    assert looking.look(0) == ""
+    assert looking.records.process is None, "never"
     folder = Path(settings.cold_store)
     folder.touch()
-    await_politely(look, "a problem")
-    assert look().startswith("something is wrong with cold records: ")
-    assert str(folder) in look()
+    await_politely(looking.look, "a problem")
+    assert looking.look().startswith("something is wrong with cold records: ")
+    assert str(folder) in looking.look()
     folder.unlink()
-    await_politely(lambda: not look() and records.process is None and folder.is_dir(), "its end")
-    with database.read() as session:
-        last = session.scalars(sa.select(DayFile).order_by(DayFile.first.desc())).first()
-        assert last is not None
+    await_politely(lambda: looking.ends_well() and folder.is_dir(), "its end")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_a_file_that_is_missing_is_an_alarm(settings: Settings, looking: Looking) -> None:
+    """Until it is there again."""
+    folder, database = Path(settings.cold_store), looking.database
+    before = begins_cold(settings.cold_days, looking.now)
+    *_, last = Mover(database, FolderStore(folder)).move(before, looking.now)
     kept = (folder / last.name).rename(settings.data / "kept")
-    records = ColdRecords(settings)
-    await_politely(look, "a problem")
-    assert f"{last.name} is not in the cold store {folder}" in look()
+    await_politely(looking.look, "a problem")
+    assert f"{last.name} is not in the cold store {folder}" in looking.look()
     with database.read() as session:
         found = alarms.find(session, settings, datetime.now(UTC))
         (alarm,) = [one for one in found if one.kind == "cold records"]
     assert last.name in alarm.words
     kept.rename(folder / last.name)
-    await_politely(lambda: not look(), "no problem any more")
-    await_politely(
-        lambda: records.process is None or not look() and records.process is None, "its end"
-    )
-    database.close()
+    await_politely(looking.ends_well, "no problem any more")
 
 
 def test_a_game_that_is_away_is_not_judged_and_stops_nobody(

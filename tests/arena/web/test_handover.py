@@ -36,6 +36,7 @@ from tests.arena.simulator import CALM, Simulation
 from tests.arena.web.signing_in import now, person
 from tests.requirements import need
 from tests.workers.home.callers import HomeWorker
+from workers.home import doors
 
 SERVERS = ("waitress", "gunicorn sync", "gunicorn gthread")
 
@@ -156,8 +157,13 @@ class Connected:
 @pytest.mark.parametrize(
     "polls", [False, pytest.param(True, marks=pytest.mark.long)], ids=["websocket", "polls"]
 )
-def test_a_connection_comes_in_and_stays(site: Site, polls: bool) -> None:
+def test_a_connection_comes_in_and_stays(
+    site: Site, polls: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both ways, with what is said in either direction; no thread of the pages is held."""
+    # Who ends a link waits for the answer to a poll; that it has ended is known a while later.
+    monkeypatch.setattr(doors, "POLL_SECONDS", 1.0)
+    monkeypatch.setattr(doors, "GONE_SECONDS", 5.0)
     lobby = site.worker.lobby
     client = Connected(site, polls=polls)
     try:
