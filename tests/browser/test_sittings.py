@@ -433,6 +433,7 @@ def test_a_game_is_played_to_its_end_by_keys(
             # One more step leads to Confirm; or two, where what is placed lies beside the board.
             on = page.locator("#play-board a.on:focus, #tray .open a:focus, #confirm:enabled:focus")
             expect(on).to_have_count(1)
+            await_true(page, "said.includes(document.getElementById('turn').innerText)")
             if not confirm.is_enabled():
                 if page.evaluate("document.activeElement.matches('#tray a')"):
                     page.keyboard.press("ArrowRight")

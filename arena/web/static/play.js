@@ -51,7 +51,10 @@ document.addEventListener("DOMContentLoaded", () => {
     const complete = fresh.querySelector("form #confirm");
     ready();
     // Who plays by keyboard goes on from here, not from the top of the page.
-    if (within) (complete || next || letGo || document.getElementById("turn")).focus({ preventScroll: true });
+    const turn = document.getElementById("turn"), there = complete || next || letGo;
+    if (within) (there || turn).focus({ preventScroll: true });
+    // What has the focus is read out, and what comes into a region that was there before.
+    document.getElementById("told").textContent = there ? turn.innerText : "";
     // Where it goes on beside the board, that may be out of sight in a small window.
     if (!fresh.querySelector("#play-board a:is(.first, .on)")) {
       fresh.querySelector(".choosing")?.scrollIntoView({ block: "nearest" });
