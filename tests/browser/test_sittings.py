@@ -122,6 +122,12 @@ def test_a_piece_is_placed_by_keyboard_and_by_mouse(
     # Lying it has 10 ranks and 5 places on each; upright 8 files and 7 places.
     dots = owner.locator("#play-board .held .target")
     expect(dots).to_have_count(10 * 5)
+    places = [fitting.text_content()]
+    while len(places) <= 10 * 5:
+        owner.keyboard.press("n")
+        places.append(fitting.text_content())
+    assert len(set(places)) == 10 * 5
+    assert places[-1] == places[0]
     owner.keyboard.press("r")
     expect(dots).to_have_count(8 * 7)
     owner.keyboard.press("Escape")

@@ -260,6 +260,14 @@ document.addEventListener("DOMContentLoaded", () => {
     draw();
   };
 
+  // Onwards in the board's order, and from the last place to the first.
+  const toNextPlace = () => {
+    const squares = [...held.squares.values()], places = new Set(fitting(held.cells));
+    const at = squares.findIndex(({ cell }) => String(cell) === String(held.at));
+    held.at = ([...squares.slice(at + 1), ...squares].find((one) => places.has(one)) ?? squares[at]).cell;
+    draw();
+  };
+
   const cellAt = (event) => {
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(held.svg.getScreenCTM().inverse());
     for (const { x, y, side, cell } of held.squares.values()) {
@@ -362,6 +370,9 @@ document.addEventListener("DOMContentLoaded", () => {
       follow();
     } else if (way) {
       turn(way);
+      follow();
+    } else if (event.key.toLowerCase() === "n") {
+      toNextPlace();
       follow();
     } else {
       return;
