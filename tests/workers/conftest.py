@@ -56,6 +56,12 @@ def sandbox_at(open_folder: Path) -> Callable[[str], Sandbox]:
     return get
 
 
+LEVELS_OF_ATTACKS = [
+    pytest.param(level, marks=pytest.mark.long if level == "good" else ()) for level in BOX_LEVELS
+]
+"""Attacks are many: the walls of the level between are those of the one or the other."""
+
+
 @pytest.fixture(params=BOX_LEVELS)
 def sandbox(request: pytest.FixtureRequest, sandbox_at: Callable[[str], Sandbox]) -> Sandbox:
     """A sandbox of each level."""

@@ -30,6 +30,7 @@ from tests.engine.players import FirstMove
 from tests.workers.conftest import (
     BOX_LEVELS,
     HOSTILE,
+    LEVELS_OF_ATTACKS,
     LIMITS,
     Canary,
     boxed,
@@ -186,7 +187,7 @@ def test_every_hostile_program_is_in_the_table() -> None:
     assert files == ATTACKS.keys()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*LEVELS_OF_ATTACKS, SEVERAL])
 @pytest.mark.parametrize("name", ATTACKS)
 def test_hostile_bot(
     name: str,

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from tests.requirements import need
-from tests.workers.conftest import BOX_LEVELS, HOSTILE, Canary, processes_with
+from tests.workers.conftest import BOX_LEVELS, HOSTILE, LEVELS_OF_ATTACKS, Canary, processes_with
 from workers import building
 from workers.archives import MIB, collect
 from workers.building import LOG_BYTES, BuildError, build
@@ -141,6 +141,7 @@ def test_every_hostile_build_is_in_the_table() -> None:
     assert {file.stem for file in BUILDS.iterdir()} == ATTACKS.keys()
 
 
+@pytest.mark.parametrize("sandbox", LEVELS_OF_ATTACKS, indirect=True)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_hostile_build(
     name: str, sandbox: Sandbox, bot_folder: Path, canary: Canary, monkeypatch: pytest.MonkeyPatch

@@ -229,6 +229,7 @@ def _is_over(client: socket.socket) -> bool:
     return bool(poll.poll(0))
 
 
+@pytest.mark.long
 def test_who_asks_again_in_seconds_keeps_no_connection(
     port: int, full_like: tuple[Path, str]
 ) -> None:

@@ -78,9 +78,9 @@ def room(database: Database) -> Iterator[Room]:
 
 
 @pytest.mark.parametrize("number", range(len(MAIN)), ids=[name for name, _ in MAIN])
-def test_every_game_is_played_by_links_and_forms(database: Database, number: int) -> None:
+def test_every_game_is_played_by_links_and_forms(sqlite_database: Database, number: int) -> None:
     """Without a script: square after square by links, and the button that they lead to."""
-    room = Room(database, [MAIN[number]])
+    room = Room(sqlite_database, [MAIN[number]])
     chance = Random(3)
     address = room.start(room.ada)
     for _ in range(3):

@@ -93,23 +93,21 @@ def variants() -> Iterator[Variant]:
 
 
 VARIANTS = {str(variant): variant for variant in variants()}
-OFFERED = {str(variant) for game in GAMES.singles.values() for variant in game.offered}
-"""The variants for which a game has ladders opened."""
+FOREMOST = {str(variant) for game in GAMES.singles.values() for variant in game.offered[:2]}
+"""Those for which a game has ladders opened first: the others are played by the same lines."""
 
 
 def each_of(variants: Mapping[str, Variant]) -> pytest.MarkDecorator:
-    """A test for each variant; those of OpenSpiel's games are tests of an extra."""
-    return pytest.mark.parametrize(
-        "variant",
-        [
-            pytest.param(
-                variant,
-                id=name,
-                marks=pytest.mark.extras if variant.game.startswith("openspiel:") else (),
-            )
-            for name, variant in variants.items()
-        ],
-    )
+    """A test for each variant, a long one but for the foremost of each game; those of OpenSpiel's
+    games are tests of an extra."""
+
+    def mark(name: str, variant: Variant) -> Sequence[pytest.MarkDecorator]:
+        if variant.game.startswith("openspiel:"):
+            return [pytest.mark.extras]
+        return [] if name in FOREMOST else [pytest.mark.long]
+
+    its = [pytest.param(one, id=name, marks=mark(name, one)) for name, one in variants.items()]
+    return pytest.mark.parametrize("variant", its)
 
 
 @cache

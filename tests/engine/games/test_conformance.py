@@ -10,21 +10,15 @@ import pytest
 from engine.conformance import CHECKS, check_game
 from engine.game import Variant
 from engine.games import GAMES
-from tests.engine.games.random_games import OFFERED, VARIANTS, each_of, trial
+from tests.engine.games.random_games import VARIANTS, each_of, trial
 
 
-@each_of({name: variant for name, variant in VARIANTS.items() if name in OFFERED})
+@each_of(VARIANTS)
 def test_a_variant_keeps_to(variant: Variant, subtests: pytest.Subtests) -> None:
     """What each check says, where it stands in `engine.conformance`."""
     for name, check in CHECKS.items():
         with subtests.test(check=name):
             check(trial(variant))
-
-
-@pytest.mark.long
-@each_of({name: variant for name, variant in VARIANTS.items() if name not in OFFERED})
-def test_a_further_variant_keeps_to(variant: Variant, subtests: pytest.Subtests) -> None:
-    test_a_variant_keeps_to(variant, subtests)
 
 
 @pytest.mark.parametrize("game", sorted({variant.game for variant in VARIANTS.values()}))
