@@ -178,12 +178,14 @@ def outcomes_in(
     competition: Competition,
     *which: sa.ColumnElement[bool],
     boards: Sequence[Variant] = (),
+    order: Sequence[sa.ColumnExpressionArgument[Any]] = (Match.id,),
 ) -> Iterator[tuple[Any, Outcome]]:
-    """What each match that counts says, made from its games, in the order of their numbers.
+    """What each match that counts says, made from its games.
 
     Args:
         which: of which matches, by what is there of them; by default of all.
         boards: on which they were by their legs, if they were not all on one.
+        order: of the matches; by default that of their numbers.
 
     Yields:
         With each what is there of its match: id, seq, played_by, round, leg.
@@ -201,14 +203,14 @@ def outcomes_in(
         .join(PlayedGame, PlayedGame.match_id == Match.id)
         .join(GameSeat, GameSeat.game_id == PlayedGame.id)
         .where(Match.competition_id == competition.id, Match.status == JobStatus.FIXED, *which)
-        .order_by(Match.id, PlayedGame.number, GameSeat.seat)
+        .order_by(*order, PlayedGame.number, GameSeat.seat)
         .execution_options(yield_per=2000)
     )
     variant = competition.variant
     for _, rows in groupby(session.execute(query), key=lambda row: row.id):
         seated = list(rows)
         board = boards[seated[0].leg - 1] if boards else variant
-        yield seated[0], outcomes.outcome(board, list(stored_games(seated)))
+        yield seated[0], outcomes.outcome(board, list(_stored_games(seated)))
 
 
 def recounted(session: Session, test: StrengthTest) -> dict[str, TestTally]:
@@ -221,7 +223,7 @@ def recounted(session: Session, test: StrengthTest) -> dict[str, TestTally]:
     return found
 
 
-def stored_games(rows: Iterable[Any]) -> Iterator[_Game]:
+def _stored_games(rows: Iterable[Any]) -> Iterator[_Game]:
     """The games of a match, of which each row is a seat, in their order."""
     for _, seats in groupby(rows, key=lambda row: row.number):
         seated = list(seats)

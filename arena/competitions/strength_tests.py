@@ -69,7 +69,6 @@ from engine.plurals import counted
 from engine.record import GameRecord
 from engine.translation import N_, gettext, pgettext, translated
 
-"""Characters of what a test is called by its players, whose options may be longer."""
 MOST_ASIDE = 3
 """A test of which so many matches could not be played is stopped: no more can be."""
 

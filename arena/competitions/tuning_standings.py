@@ -9,9 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from arena.competitions.strength_tallies import stored_games
-from arena.models import BotTuning, GameSeat, JobStatus, Match, PlayedGame
-from arena.strength.outcomes import Outcome, outcome, seatings
+from arena.competitions.strength_tallies import outcomes_in
+from arena.models import BotTuning, Match
+from arena.strength.outcomes import Outcome, seatings
 from arena.strength.parameters import Parameter
 from arena.strength.sequential import Version
 from arena.strength.tuning import FORMAT, Method, Tuning, TuningSettings
@@ -63,30 +63,9 @@ def outcomes_of(
     Args:
         which: of which matches.
     """
-    query = (
-        sa.select(
-            Match.round,
-            Match.leg,
-            PlayedGame.number,
-            PlayedGame.digest,
-            GameSeat.seat,
-            GameSeat.rank,
-            GameSeat.fault,
-        )
-        .join(PlayedGame, PlayedGame.match_id == Match.id)
-        .join(GameSeat, GameSeat.game_id == PlayedGame.id)
-        .where(Match.competition_id == tuning.id, Match.status == JobStatus.FIXED, *which)
-        .order_by(Match.round, Match.leg, PlayedGame.number, GameSeat.seat)
-        .execution_options(yield_per=2000)
-    )
-    for batch, rows in groupby(session.execute(query), key=lambda row: row.round):
-        yield (
-            batch,
-            [
-                outcome(tuning.variant, list(stored_games(match)))
-                for _, match in groupby(rows, key=lambda row: row.leg)
-            ],
-        )
+    found = outcomes_in(session, tuning, *which, order=(Match.round, Match.leg))
+    for batch, matches in groupby(found, key=lambda one: one[0].round):
+        yield batch, [outcome for _, outcome in matches]
 
 
 def folded(session: Session, tuning: BotTuning, settings: TuningSettings) -> Tuning:

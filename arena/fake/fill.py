@@ -206,10 +206,10 @@ def _write(session: Session, batch: Sequence[MatchRows]) -> None:
         matches.append(rows.match | {"id": match})
         places += [place | {"match_id": match} for place in rows.places]
         each = zip(rows.games, rows.seats, rows.listed, rows.given, rows.lines, strict=True)
-        for row, its_seats, its_listed, its_said, its_line in each:
+        for row, its_seats, its_listed, its_given, its_line in each:
             games.append(row | {"id": game, "match_id": match})
             seats += [seat | {"game_id": game} for seat in its_seats]
-            listed.add(game, its_listed, its_said, its_line)
+            listed.add(game, its_listed, its_given, its_line)
             game += 1
         match += 1
     for table, found in (
